@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
+from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.files.read_source import is_sketch, read_source, source_name
 from hbc.cli.passes import PASSES, has_tensor_instructions
 from hbc.frontend.lowering.lower import lower
@@ -78,7 +79,9 @@ def load_pipeline(
             hint = f"hbc synth {kernel}"
             raise UsageError(Diagnostic(f"`{kernel}` is a sketch, not a kernel", hint=hint))
         kernel = Source(source_name(kernel), read_source(kernel))
-    return check(parse(kernel), settings, fix_sizes)
+    only = one_kernel(kernel, None)
+    assert isinstance(only, Source)
+    return check(parse(only), settings, fix_sizes)
 
 
 def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:

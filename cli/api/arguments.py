@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -128,12 +129,11 @@ def plan_of(
 
 def in_python(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Where the command line would say `--set N=8`, a call says `N=8`."""
-    return [
-        replace(
-            d, message=d.message.replace("--set ", ""), hint=d.hint and d.hint.replace("--set ", "")
-        )
-        for d in diagnostics
-    ]
+
+    def said(text: str) -> str:
+        return re.sub(r"--kernel (\w+)", r'kernel="\1"', text.replace("--set ", ""))
+
+    return [replace(d, message=said(d.message), hint=d.hint and said(d.hint)) for d in diagnostics]
 
 
 def _what(image: Image) -> str:

@@ -20,8 +20,10 @@ AUTO = "auto"  # as target: the best for this kernel that the machine runs
 
 
 def compile(
-    kernel: str | os.PathLike[str],
+    source: str | os.PathLike[str],
+    /,
     *,
+    kernel: str | None = None,
     target: str | None = None,
     schedule: str | None = None,
     isa: Iterable[str | os.PathLike[str]] = (),
@@ -32,7 +34,8 @@ def compile(
 ) -> Kernel:
     """Compiles a kernel for calls from Python.
 
-    `kernel` is the path of a `.hb` file, or its text: a string with a line break is text. `target`,
+    `source` is the path of a `.hb` file, or its text: a string with a line break is text; `kernel` says
+    which one is meant, of a file with several. `target`,
     `schedule`, `isa` and `fallback` mean what they mean to `hbc compile`; `target="auto"` is the
     default there. `sizes` fix sizes, params and types, as `--set` does: `H=512`, `T="bf16"`.
     `threads` is how many threads `parallel` loops take (default: as OpenMP decides). `on_cpu` lets the
@@ -50,13 +53,14 @@ def compile(
 
     def made() -> Kernel:
         from hbc.cli.api.arguments import in_python
+        from hbc.cli.files.one_kernel import one_kernel
         from hbc.cli.kept_kernels import choose_kept
 
-        source = _source(kernel)
         paths = tuple(Path(path) for path in isa)
         try:
+            program = one_kernel(_source(source), kernel)
             _, compile_it = choose_kept(
-                source, settings, wanted, schedule, paths, fallback, fix_sizes=True
+                program, settings, wanted, schedule, paths, fallback, fix_sizes=True
             )
         except UsageError as failure:
             raise UsageError(in_python(failure.diagnostics)) from None

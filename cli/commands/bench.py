@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 @native_options
 @json_option
 def command(
-    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    kernel: Path, only: str | None, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], seconds: float, refresh: bool,
     flush_l2: bool, plot: Path | None, beside: tuple[str, ...], example: str | None, emulate: bool,
     on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
@@ -78,6 +78,7 @@ def command(
     cores and of its copies.
     """
     from hbc.cli.files.inputs import choose_example, gather_inputs
+    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
     from hbc.cli.prepare import build_for_calls, packs_of
@@ -91,7 +92,8 @@ def command(
     from hbc.cli.tuning.written import name_machine
 
     others = _seconds_beside(beside, plot)
-    chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
+    program = one_kernel(kernel, only)
+    chosen, compile_it = choose_kept(program, settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu)
     if flush_l2 and runner.gpu is None:
         raise UsageError(Diagnostic("--flush-l2 is for code that runs on a GPU"))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hbc.cli.show.options import json_option, settings_option
 from hbc.cli.show.report import Json, diagnostic_json, print_json, show_diagnostics
-from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError
+from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, distinct
+
+if TYPE_CHECKING:
+    from hbc.ir.ground.source import Source
 
 
 @click.command("check")
@@ -25,9 +29,9 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
     mistakes: list[Diagnostic] = []
     warnings: list[Diagnostic] = []
     for file in files:
-        mistakes += _mistakes(file, settings, warnings)
-    mistakes = list(dict.fromkeys(mistakes))
-    warnings = list(dict.fromkeys(warnings))
+        mistakes += _of_file(file, settings, warnings)
+    mistakes = distinct(mistakes)
+    warnings = distinct(warnings)
     if as_json:
         mistakes_shown: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
         slow: list[Json] = [diagnostic_json(warning) for warning in warnings]
@@ -43,33 +47,47 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
     click.echo(checked + warned, err=True)
 
 
-def _mistakes(
+def _of_file(
     file: Path, settings: Mapping[str, str], warnings: list[Diagnostic]
+) -> Sequence[Diagnostic]:
+    """The mistakes of all of its kernels; of a file that nobody can read, that."""
+    from hbc.cli.files.one_kernel import all_kernels, settings_for
+
+    try:
+        programs = all_kernels([file])
+    except HbcError as failure:
+        return failure.diagnostics
+    found: list[Diagnostic] = []
+    for program in programs:
+        given = settings_for(program, programs, settings) if len(programs) > 1 else settings
+        found += _mistakes(program, given, warnings)
+    return found
+
+
+def _mistakes(
+    file: Path | Source, settings: Mapping[str, str], warnings: list[Diagnostic]
 ) -> Sequence[Diagnostic]:
     """Those of the algorithm, else those of every schedule; of a sketch the first. `warnings` takes what is
     allowed and slow."""
     from hbc.cli.advice import Watch, advice
-    from hbc.cli.files.read_source import is_sketch, read_source, source_name
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.cli.sketches.read_sketch import check_sketch
     from hbc.codegen.c.file import emit_c
     from hbc.codegen.cuda.file import emit_cuda
     from hbc.frontend.expand.expand import check_library, is_library
     from hbc.frontend.text.parse import parse
-    from hbc.ir.ground.source import Source
     from hbc.ir.lang.target import GPU, TARGETS
     from hbc.ir.passes.register_pressure import register_pressure
 
     try:
-        if is_sketch(file):
+        if isinstance(file, Path):
             check_sketch(file, settings)
             return []
-        source = Source(source_name(file), read_source(file))
-        tree = parse(source)
+        tree = parse(file)
         if is_library(tree):
             check_library(tree)
             return ()
-        pipeline = load_pipeline(source, settings, False)
+        pipeline = load_pipeline(file, settings, False)
         if not pipeline.schedules:
             lower_to_kernel(pipeline, None, TARGETS["c"])
     except UsageError:

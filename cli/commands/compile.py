@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from hbc.cli.files.one_kernel import all_kernels, one_kernel
+from hbc.cli.files.read_source import source_name
 from hbc.cli.forms.built import Made
 from hbc.cli.forms.table import FORMS, STDOUT, default_form, emit
 from hbc.cli.show import completion
 from hbc.cli.show.bank_report import shared_accesses, show_conflicts
-from hbc.cli.show.options import json_option, kernel_options
+from hbc.cli.show.options import choice_options, fallback_option, json_option
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, UsageError, did_you_mean
 from hbc.ir.ground.printable import printable_line
 
 if TYPE_CHECKING:
     from hbc.cli.compiled import Compiled
+    from hbc.cli.one_library import Library
     from hbc.codegen.build.nvcc import Resources
+    from hbc.ir.ground.source import Source
     from hbc.ir.lang.kernel import Kernel
 
 
 @click.command("compile")
-@kernel_options
+@click.argument("kernels", nargs=-1, required=True, type=click.Path(path_type=Path))
+@choice_options
+@fallback_option
 @click.option(
     "--targets",
     "several",
@@ -39,6 +45,11 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="Where to write NAME.c and so on [default: here]; made when absent. `-` shows the text.",
+)
+@click.option(
+    "--name",
+    metavar="NAME",
+    help="What the library of several kernels is called [default: as their file, or DIR].",
 )
 @click.option(
     "--emit",
@@ -64,19 +75,22 @@ if TYPE_CHECKING:
 @click.option("--no-check", is_flag=True, help="Do not verify the IR on its way.")
 @json_option
 def command(
-    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    isa: tuple[Path, ...], fallback: str, several: str | None, folder: Path | None, emitted: tuple[str, ...],
-    archs: str | None, dumped: tuple[str, ...], timed: bool, write: bool, no_check: bool,
-    as_json: bool,
+    kernels: tuple[Path, ...], only: str | None, settings: Mapping[str, str], target: str | None,
+    schedule: str | None, isa: tuple[Path, ...], fallback: str, several: str | None, folder: Path | None,
+    name: str | None, emitted: tuple[str, ...], archs: str | None, dumped: tuple[str, ...], timed: bool,
+    write: bool, no_check: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Compile KERNEL to NAME.c and NAME.h, a library, the IR or a page to read.
+    """Compile KERNELS to NAME.c and NAME.h, a library, the IR or a page to read.
 
-    The files need nothing but a C compiler, or nvcc. --set of a size fixes it in the code.
+    The files need nothing but a C compiler, or nvcc. --set of a size fixes it in the code. Several kernels,
+    in one file or in several, become one library.
     """
 
     from hbc.cli.advice import advice
     from hbc.cli.forms.archs import check_archs
+    from hbc.cli.forms.together import check_forms
     from hbc.cli.launched_copies import launched_copies
+    from hbc.cli.one_library import library, listed_targets
     from hbc.cli.passes import NAMES
     from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.show.report import show_diagnostics
@@ -84,17 +98,27 @@ def command(
     _check_passes(dumped, NAMES)
     if as_json and str(folder) == STDOUT:
         raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
-    if several is not None:
-        unfit = {"--target": target, "--arch": archs, "--dump-after": dumped, "--time": timed,
+    programs = _programs(kernels, only)
+    if several is not None or len(programs) > 1:
+        unfit = {"--target": several and target, "--arch": archs, "--dump-after": dumped, "--time": timed,
                  "--write": write, "--fallback": fallback != "error"}  # fmt: skip
-        _refuse_beside_targets([option for option, given in unfit.items() if given])
-        _compile_several(kernel, settings, several, schedule, isa, folder, emitted, as_json)
+        beside = "several kernels" if several is None else "--targets"
+        _refuse_beside(beside, [option for option, given in unfit.items() if given])
+        check_forms(folder, emitted)
+        called = None if len(programs) == 1 else name or _library_name(kernels, folder)
+        if name is not None and called is None:
+            raise UsageError(Diagnostic("--name is for a library of several kernels"))
+        targets = [target] if several is None else listed_targets(several)
+        made_together = library(programs, called, settings, targets, schedule, isa)
+        _write_together(made_together, folder, emitted, as_json)
         return
-    chosen = choose(kernel, settings, target, schedule, isa, fallback, fix_sizes=True)
+    if name is not None:
+        raise UsageError(Diagnostic("--name is for a library of several kernels"))
+    chosen = choose(programs[0], settings, target, schedule, isa, fallback, fix_sizes=True)
     if write:
         from hbc.cli.write_schedule import write_schedule
 
-        write_schedule(kernel, chosen)
+        write_schedule(kernels[0], chosen)
         if not (emitted or dumped or folder):
             return
     seen = _Seen(dumped, not no_check)
@@ -129,32 +153,62 @@ def command(
         _show_times(made.timings)
 
 
-def _refuse_beside_targets(unfit: Sequence[str]) -> None:
+def _programs(files: tuple[Path, ...], only: str | None) -> list[Path | Source]:
+    """Each kernel that is meant."""
+    if only is None:
+        return all_kernels(files)
+    if len(files) > 1:
+        hint = "leave --kernel out, or name one file"
+        raise UsageError(
+            Diagnostic(f"--kernel is for one file, and there are {len(files)}", hint=hint)
+        )
+    return [one_kernel(files[0], only)]
+
+
+def _library_name(files: tuple[Path, ...], folder: Path | None) -> str:
+    """As the one file is called that all are in, or as the folder that the library goes to."""
+    from hbc.frontend.checks.names import name_of_file
+
+    if len(files) == 1:
+        return name_of_file(source_name(files[0]))
+    if folder is not None and folder.name:
+        return name_of_file(folder.name)
+    hint = "write --name NAME, or `-o NAME` for a folder of that name"
+    raise UsageError(Diagnostic("the library of several files has no name", hint=hint))
+
+
+def _refuse_beside(what: str, unfit: Sequence[str]) -> None:
     if unfit:
+        alone = "target" if what == "--targets" else "kernel"
         hints = {
             "--target": "name it in --targets",
             "--fallback": "name `c` in --targets: it runs anywhere",
         }
-        hint = hints.get(unfit[0], f"use {unfit[0]} for each target by itself")
-        raise UsageError(Diagnostic(f"--targets does not go with {unfit[0]}", hint=hint))
+        hint = hints.get(unfit[0], f"use {unfit[0]} for each {alone} by itself")
+        verb = "does" if what == "--targets" else "do"
+        raise UsageError(Diagnostic(f"{what} {verb} not go with {unfit[0]}", hint=hint))
 
 
-def _compile_several(
-    kernel: Path, settings: Mapping[str, str], names: str, schedule: str | None, isa: tuple[Path, ...],
-    folder: Path | None, emitted: tuple[str, ...], as_json: bool,
-) -> None:  # fmt: skip
-    """The files of `--targets`: the C of each, a library, or both."""
+def _write_together(
+    made: Library, folder: Path | None, emitted: tuple[str, ...], as_json: bool
+) -> None:
+    """The C, a library, or both."""
     from hbc.cli.forms.together import write_together
-    from hbc.cli.several_targets import several
     from hbc.cli.show.report import print_json
 
-    made = several(kernel, settings, names, schedule, isa)
-    order = [v.target.name for v in made.variants]
     files = write_together(made, folder, tuple(dict.fromkeys(emitted)) or ("c",))
     if as_json:
-        print_json({"kernel": made.caller.name, "targets": order, "files": [str(f) for f in files]})
+        print_json(
+            {
+                "kernel": made.name,
+                "kernels": list(made.kernels),
+                "targets": list(made.targets),
+                "files": [str(f) for f in files],
+            }
+        )
         return
-    click.echo(f"note: tried in this order: {', '.join(order)}", err=True)
+    if len(made.targets) > 1:
+        click.echo(f"note: tried in this order: {', '.join(made.targets)}", err=True)
     for path in files:
         click.echo(f"wrote {printable_line(str(path))}", err=True)
 

@@ -53,6 +53,10 @@ class Side:
     "--target", "targets", multiple=True, metavar="NAME", shell_complete=completion.targets,
     help="What to compile the first for, then the second; once: both.",
 )  # fmt: skip
+@click.option(
+    "--kernel", "only", multiple=True, metavar="NAME", shell_complete=completion.kernels,
+    help="Which kernel of the first file, then of the second; once: of both.",
+)  # fmt: skip
 @click.option("--code", is_flag=True, help="Show also what is different in the C.")
 @click.option(
     "--seconds", type=Seconds(min=0, max=LONGEST), metavar="SECONDS", default=1.0, show_default=True,
@@ -66,8 +70,8 @@ class Side:
 @json_option
 def command(
     kernels: tuple[Path, ...], settings: Mapping[str, str], schedules: tuple[str, ...],
-    targets: tuple[str, ...], code: bool, seconds: float, threads: int | None, timeout: float,
-    example: str | None, as_json: bool,
+    targets: tuple[str, ...], only: tuple[str, ...], code: bool, seconds: float, threads: int | None,
+    timeout: float, example: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare two KERNELS, or two schedules of one: loops, C, results and times.
 
@@ -76,19 +80,19 @@ def command(
     """
     from hbc.cli.show.report import print_json
 
-    if max(map(len, (kernels, schedules, targets))) < SIDES:
+    if max(map(len, (kernels, schedules, targets, only))) < SIDES:
         raise UsageError(
             Diagnostic(
                 "there is nothing to compare with",
-                hint="name a second file, or `--schedule` or `--target` twice",
+                hint="name a second file, or `--schedule`, `--target` or `--kernel` twice",
             )
         )
     files = _both("KERNEL", kernels)
     sides = [
-        _side(file, settings, target, schedule)
-        for file, target, schedule in zip(
-            files, _both("--target", targets or (None,)), _both("--schedule", schedules or (None,)),
-            strict=True,
+        _side(file, name, settings, target, schedule)
+        for file, name, target, schedule in zip(
+            files, _both("--kernel", only or (None,)), _both("--target", targets or (None,)),
+            _both("--schedule", schedules or (None,)), strict=True,
         )
     ]  # fmt: skip
     turns = _timed(sides, settings, example, threads, timeout, seconds) if seconds else None
@@ -115,14 +119,17 @@ def _both(what: str, given: Sequence[Given]) -> tuple[Given, Given]:
 
 
 def _side(
-    file: Path, settings: Mapping[str, str], target: str | None, schedule: str | None
-) -> Side:
+    file: Path, name: str | None, settings: Mapping[str, str], target: str | None,
+    schedule: str | None,
+) -> Side:  # fmt: skip
+    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.prepare import choose, compile_chosen
     from hbc.frontend.directives.loop_tree import loop_tree
 
-    chosen = choose(file, settings, target, schedule)
+    chosen = choose(one_kernel(file, name), settings, target, schedule)
     compiled = compile_chosen(chosen)
-    title = f"{file.name}, {chosen.title.partition(' ')[2]}"
+    of = f"{file.name}, " if name is None else f"{file.name}, {name}, "
+    title = f"{of}{chosen.title.partition(' ')[2]}"
     return Side(title, compiled, loop_tree(chosen.pipeline, chosen.schedule))
 
 

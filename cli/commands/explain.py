@@ -28,7 +28,7 @@ FEW_CYCLES = 10  # of which tenths are shown
 @program_options
 @json_option
 def command(
-    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    kernel: Path, only: str | None, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say which tensor instructions were chosen for the statements of KERNEL.
@@ -38,13 +38,14 @@ def command(
     order), and the rules that led there. Where none was found: the nearest, what keeps it from the
     statement, and what to change.
     """
+    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.movements import as_json as moved_json
     from hbc.cli.movements import movement_lines, movements
     from hbc.cli.prepare import choose
     from hbc.cli.show.report import diagnostic_json, print_json, show_diagnostics
     from hbc.cli.tuning.written import name_machine
 
-    chosen = choose(kernel, settings, target, schedule, isa, fix_sizes=True)
+    chosen = choose(one_kernel(kernel, only), settings, target, schedule, isa, fix_sizes=True)
     name_machine(chosen.pipeline, chosen.schedule)
     warnings: list[Diagnostic] = []
     records, failure = _explained(chosen, warnings)

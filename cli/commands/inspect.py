@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show import completion
-from hbc.cli.show.options import json_option, settings_option
+from hbc.cli.show.options import json_option, kernel_option, settings_option
 from hbc.ir.ground.printable import printable
 
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ HEADINGS = ("", "instruction", "loops along its rows", "operands", "cycles", "pe
     " for].",
 )  # fmt: skip
 @click.option("--all", "show_all", is_flag=True, help="Show every mapping, and not the first few.")
+@kernel_option
 @click.argument("kernel", type=click.Path(path_type=Path))
 @json_option
 def command(
-    kernel: Path, settings: Mapping[str, str], target: str | None, isa: tuple[Path, ...],
+    kernel: Path, only: str | None, settings: Mapping[str, str], target: str | None, isa: tuple[Path, ...],
     show_all: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Say which instructions could do the updates of KERNEL, whatever its schedules say.
@@ -49,11 +50,13 @@ def command(
     plain vector form is one of them. Then what is refused, and why.
     """
     from hbc.cli.compiled import NO_SCHEDULE
+    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.prepare import choose
     from hbc.cli.show.report import print_json
 
     # No schedule is looked at. Without a target the schedules say which is meant.
-    chosen = choose(kernel, settings, target, None if target is None else NO_SCHEDULE, isa)
+    program = one_kernel(kernel, only)
+    chosen = choose(program, settings, target, None if target is None else NO_SCHEDULE, isa)
     sizes = _sizes(chosen, settings)
     updates = inspected(chosen, sizes)
     if as_json:

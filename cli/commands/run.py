@@ -55,7 +55,7 @@ MOST_CALLS = 1000
 @native_options
 @json_option
 def command(
-    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    kernel: Path, only: str | None, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool,
     example: str | None, emulate: bool, on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
@@ -67,13 +67,16 @@ def command(
     """
     from hbc.cli.files.data import check_writable
     from hbc.cli.files.inputs import choose_example, gather_inputs
+    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
     from hbc.cli.machine import cpu_count
     from hbc.cli.runs.emulation import for_instructions, runner_for
     from hbc.cli.show.report import progress
 
-    chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
+    chosen, compile_it = choose_kept(
+        one_kernel(kernel, only), settings, target, schedule, isa, fallback
+    )
     runner = runner_for(chosen, emulate, on_cpu)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(parameters(p)))

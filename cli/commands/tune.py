@@ -15,6 +15,7 @@ from hbc.cli.show.options import (
     Seconds,
     example_option,
     json_option,
+    kernel_option,
     settings_option,
 )
 from hbc.ir.ground.diag import Diagnostic, UsageError
@@ -66,12 +67,13 @@ STRATEGIES = ("model", "random", "unit")
 @click.option("--fresh", is_flag=True, help="Measure everything again, also what is kept.")
 @example_option
 @json_option
+@kernel_option
 @click.argument("kernel", type=click.Path(path_type=Path))
 @click.argument("sizes", nargs=-1, metavar="[NAME=VALUE]...")
 def command(
-    kernel: Path, sizes: tuple[str, ...], settings: Mapping[str, str], isa: tuple[Path, ...],
-    target: str | None, trials: int, seconds: float, journal: Path | None, write: bool, strategy: str,
-    seed: int, layers: Path | None, plot: Path | None, threads: int, fresh: bool,
+    kernel: Path, only: str | None, sizes: tuple[str, ...], settings: Mapping[str, str],
+    isa: tuple[Path, ...], target: str | None, trials: int, seconds: float, journal: Path | None,
+    write: bool, strategy: str, seed: int, layers: Path | None, plot: Path | None, threads: int, fresh: bool,
     example: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Find the fastest schedule of KERNEL on this machine, by measuring.
@@ -85,7 +87,7 @@ def command(
 
     options = Options(strategy, trials, seconds, seed, usual_processes(), fresh)
     session = Session(
-        kernel, {**settings, **_sizes(sizes)}, isa, target, journal, write, layers, threads, example,
+        kernel, only, {**settings, **_sizes(sizes)}, isa, target, journal, write, layers, threads, example,
         as_json, options, plot,
     )  # fmt: skip
     run_session(session)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @native_options
 @json_option
 def command(
-    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    kernel: Path, only: str | None, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, trials: int, native: bool, example: str | None, emulate: bool,
     on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
@@ -54,6 +54,7 @@ def command(
     """
     from hbc.cli.compiled import Runner
     from hbc.cli.files.inputs import choose_example
+    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.files.sizes import given_sizes
     from hbc.cli.machine import cpu_count
     from hbc.cli.prepare import choose, compile_chosen
@@ -61,7 +62,7 @@ def command(
     from hbc.cli.runs.stages import verify_passes
     from hbc.cli.show.report import progress
 
-    chosen = choose(kernel, settings, target, schedule, isa, fallback)
+    chosen = choose(one_kernel(kernel, only), settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu, stands_in=True) if native else Runner()
     p = chosen.pipeline
     chosen_example = choose_example(p, example)

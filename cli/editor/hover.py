@@ -14,8 +14,9 @@ from hbc.ir.lang.show import show
 def hover(reading: Reading, offset: int) -> str | None:
     """Types, extents and loops of what the file declares; the documentation of hbc's own words."""
     name = reading.at(offset)
-    if name is not None and reading.pipeline is not None:
-        said = _of_name(name, reading.pipeline, _schedule_at(reading.pipeline, offset))
+    pipeline = reading.pipeline_at(offset)
+    if name is not None and pipeline is not None:
+        said = _of_name(name, pipeline, _schedule_at(pipeline, offset))
         if said is not None:
             return said
     if name is not None:

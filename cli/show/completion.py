@@ -39,6 +39,13 @@ def schedules(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
     return _beginning([*named, "auto", "none"], begun)
 
 
+def kernels(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
+    """Those of the file."""
+    from hbc.frontend.text import ast
+
+    return _beginning([s.name.text for s in _statements(ctx) if isinstance(s, ast.Kernel)], begun)
+
+
 def settings(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
     """`N=` for each size, param and type of the file."""
     from hbc.frontend.text import ast
@@ -59,7 +66,7 @@ def _beginning(names: Iterable[str], begun: str) -> list[str]:
 
 def _statements(ctx: click.Context) -> tuple[ast.Statement, ...]:
     """Of the first kernel on the line; none where it cannot be read, or is wrong."""
-    from hbc.frontend.text.parse import parse
+    from hbc.frontend.text.parse import parse, with_blocks
     from hbc.ir.ground.diag import HbcError
     from hbc.ir.ground.source import Source
 
@@ -69,5 +76,6 @@ def _statements(ctx: click.Context) -> tuple[ast.Statement, ...]:
     if named is None:
         return ()
     with contextlib.suppress(OSError, UnicodeDecodeError, HbcError):
-        return parse(Source(str(named), Path(named).read_text(encoding="utf-8"))).statements
+        source = Source(str(named), Path(named).read_text(encoding="utf-8"))
+        return tuple(with_blocks(parse(source).statements))
     return ()

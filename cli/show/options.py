@@ -59,19 +59,29 @@ settings_option = click.option(
 
 
 def kernel_options(function: Function) -> Function:
-    """KERNEL, --target, --isa, --schedule, --fallback and --set: what says which code is compiled."""
-    return program_options(
-        click.option(
-            "--fallback", type=click.Choice(("error", "scalar")), default="error",
-            show_default=True,
-            help="What the code does on a processor without its instructions: return an error code,"
-            " or plain loops.",
-        )(function)
-    )  # fmt: skip
+    """KERNEL, --kernel, --target, --isa, --schedule, --fallback and --set: which code is compiled."""
+    return program_options(fallback_option(function))
 
 
 def program_options(function: Function) -> Function:
-    """KERNEL, --target, --isa, --schedule and --set: what says which program is meant."""
+    """KERNEL, --kernel, --target, --isa, --schedule and --set: what says which program is meant."""
+    argument = click.argument("kernel", type=click.Path(path_type=Path))
+    return argument(choice_options(function))
+
+
+fallback_option = click.option(
+    "--fallback", type=click.Choice(("error", "scalar")), default="error", show_default=True,
+    help="What the code does on a processor without its instructions: return an error code, or plain"
+    " loops.",
+)  # fmt: skip
+kernel_option = click.option(
+    "--kernel", "only", metavar="NAME", shell_complete=completion.kernels,
+    help="Which kernel is meant, of a file with several.",
+)  # fmt: skip
+
+
+def choice_options(function: Function) -> Function:
+    """--kernel, --target, --isa, --schedule and --set."""
     for decorate in (
         settings_option,
         click.option(
@@ -88,7 +98,7 @@ def program_options(function: Function) -> Function:
             help="What to compile for [default: of those that run here, the best that the file has a"
             " schedule for].",
         ),
-        click.argument("kernel", type=click.Path(path_type=Path)),
+        kernel_option,
     ):  # fmt: skip
         function = decorate(function)
     return function

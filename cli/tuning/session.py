@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hbc.cli.files.inputs import choose_example, gather_inputs
+from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.kept_kernels import hbc_digest
 from hbc.cli.measuring.job import Job, digest
 from hbc.cli.measuring.trial import State, Trial
@@ -38,6 +39,7 @@ class Session:
     """The command line."""
 
     kernel: Path
+    only: str | None
     settings: Mapping[str, str]
     isa: tuple[Path, ...]
     target: str | None
@@ -58,14 +60,15 @@ def run_session(s: Session) -> None:
         check_file(s.kernel)
     if s.plot is not None:
         check_plot(s.plot)
-    p = load_pipeline(s.kernel, s.settings)
+    program = one_kernel(s.kernel, s.only)
+    p = load_pipeline(program, s.settings)
     target = _target(s, p)
     rows = [None] if s.layers is None else rows_of(s.layers, p)
     results: list[Result] = []
     for number, row in enumerate(rows, start=1):
         name = tuned_name(target.name, None if row is None else number)
         settings = {**s.settings, **(row.settings if row is not None else {})}
-        tuned_pipeline = p if row is None else load_pipeline(s.kernel, settings)
+        tuned_pipeline = p if row is None else load_pipeline(program, settings)
         found = _tuned(s, tuned_pipeline, target, settings, name)
         results.append(replace(found, row=row))
         if found.tuned.stopped == INTERRUPTED:

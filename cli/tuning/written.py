@@ -73,14 +73,16 @@ def write_tuned(
     """Puts the schedules (name and text) into the file, before others for the target `first_for`. HbcError
     when the file says something else by now than what was tuned."""
     from hbc.cli.files.read_source import read_source
+    from hbc.frontend.text.kernels import alone, kernels
     from hbc.ir.ground.source import Source
 
-    if read_source(path) != p.source.text:
+    if read_source(path) != p.source.shown:
         raise error(
             f"`{path}` changed while it was tuned: nothing was written",
             hint="the schedule is above; `hbc tune` again takes what it knows from the cache",
         )
     source = p.source
     for name, text in schedules:
-        source = Source(source.name, with_schedule(source, name, text, first_for))
-    write_text(path, source.text)
+        whole = Source(source.name, with_schedule(source, name, text, first_for))
+        source = alone(whole, p.name) if kernels(whole) else whole
+    write_text(path, source.shown)

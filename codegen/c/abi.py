@@ -106,6 +106,18 @@ class Abi:
         return parameters
 
 
+def function_names(k: Kernel) -> list[str]:
+    """Those that the kernel's C may have for functions and for its enumeration."""
+    suffixes = ["strided", "strerror", "compute", "plain", "status", "packed"]
+    suffixes += [f"{of}_{n}" for n in _constants(k) for of in ("pack", "packed_size")]
+    suffixes += ["device", "device_strided", "wait", "cuda_error"]
+    return [k.name, *(f"{k.name}_{suffix}" for suffix in suffixes)]
+
+
+def _constants(k: Kernel) -> list[str]:
+    return [a.name for a in k.arguments if a.constant]
+
+
 def ordered(k: Kernel) -> list[Argument]:
     """Inputs, then outputs, each in the order of declaration."""
     return [a for a in k.arguments if not a.output] + [a for a in k.arguments if a.output]
@@ -123,15 +135,8 @@ def make_abi(
     `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself; with
     `cuda`, whatever it asks of the device. `alike`: kernels for other processors that share their codes
     with this one, itself among them."""
-    suffixes = ["strided", "strerror", "compute", "plain", "status"]
-    constants = [a.name for a in k.arguments if a.constant and not cuda]
-    suffixes += [
-        "packed",
-        *(f"pack_{n}" for n in constants),
-        *(f"packed_size_{n}" for n in constants),
-    ]
-    suffixes += ["device", "device_strided", "wait", "cuda_error"]
-    scope.reserve(k.name, *(f"{k.name}_{suffix}" for suffix in suffixes), "status", "code")
+    constants = [] if cuda else _constants(k)
+    scope.reserve(*function_names(k), "status", "code")
     bodies = tuple(alike) or ((k,) if fallback is None else (k, fallback))
     codes = tuple(_codes(k, bodies, features, cuda, alike or (k,)))
     if cuda:
@@ -218,13 +223,27 @@ def overlap_pairs(k: Kernel) -> list[tuple[Argument, Argument]]:
 
 
 def header(abi: Abi, about: str, cuda: bool = False, packed: Sequence[str] = ()) -> str:
-    """The text of the `.h` file; with `cuda`, that of a file with entry points on device memory. `packed`:
-    the lines of those for constant inputs."""
-    k, out = abi.kernel, Writer()
-    guard = f"HBC_{k.name.upper()}_H"
+    """The text of the `.h` file of one kernel; see `header_part`."""
+    return header_of(abi.kernel.name, [header_part(abi, cuda, packed)], about)
+
+
+def header_of(name: str, parts: Sequence[Writer], about: str) -> str:
+    """The text of NAME.h, which declares what the parts do."""
+    out, guard = Writer(), f"HBC_{name.upper()}_H"
     out.raw(f"/* {about} */\n#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n")
     out.raw('#ifdef __cplusplus\nextern "C" {\n#endif\n')
+    for part in parts:
+        out.blank()
+        out.lines += part.lines
     out.blank()
+    out.raw(f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */")
+    return out.text()
+
+
+def header_part(abi: Abi, cuda: bool = False, packed: Sequence[str] = ()) -> Writer:
+    """The declarations of a kernel; with `cuda`, entry points on device memory too. `packed`: the lines of
+    those for constant inputs."""
+    k, out = abi.kernel, Writer()
     out.raw(f"/* What {k.name} and {k.name}_strided return. */")
     with out.braces(f"enum {k.name}_status"):
         for c in abi.codes:
@@ -244,9 +263,7 @@ def header(abi: Abi, about: str, cuda: bool = False, packed: Sequence[str] = ())
     out.blank()
     out.raw("/* What an error code means, in English; never NULL. */")
     out.function(f"const char *{k.name}_strerror", ["int code"], ";")
-    out.blank()
-    out.raw(f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */")
-    return out.text()
+    return out
 
 
 def _device_header(abi: Abi, out: Writer) -> None:

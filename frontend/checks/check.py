@@ -22,7 +22,7 @@ from hbc.frontend.program.scope import Scope, Signature
 from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import words
-from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean, in_order
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, did_you_mean, in_order
 from hbc.ir.ground.source import Span
 
 MOST_ARGUMENTS = 127  # that every C11 compiler takes (5.2.4.1)
@@ -34,6 +34,8 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     `settings` are the texts of `--set`; those of sizes fix them when `fix_sizes` says so, and are
     only read otherwise. Raises UsageError for wrong settings, and HbcError with every independent
     mistake of the file."""
+    if any(isinstance(s, ast.Kernel) and s.body is not None for s in file.statements):
+        raise InternalError("check: kernels in braces are checked one by one (`text.kernels`)")
     file = expand(file, settings)
     scope = Scope(file.source, words=words(file))
     given = Settings(settings, fix_sizes)

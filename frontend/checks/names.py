@@ -84,14 +84,7 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
         note = Note("the first one", declared[0].span)
         scope.report("a file has one kernel, and is named once", second.span, None, note)
     if not declared:
-        given = file.source.name
-        stem = (
-            "kernel" if given.startswith("<") else PurePath(given).stem
-        )  # `<stdin>` names no file
-        stem = re.sub(r"\W", "_", stem, flags=re.ASCII) or "kernel"
-        stem = stem if stem[0].isalpha() or stem[0] == "_" else f"kernel_{stem}"
-        stem = stem[:LONGEST_NAME]
-        return f"{stem}_kernel" if stem in C_WORDS | C_FUNCTIONS else stem
+        return name_of_file(file.source.name)
     name = declared[0].name
     if name.text in C_WORDS | C_FUNCTIONS:
         scope.report(
@@ -104,3 +97,12 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
             "functions are named by it", name.span,
         )  # fmt: skip
     return name.text
+
+
+def name_of_file(given: str) -> str:
+    """The stem of a file's name, made an identifier that C functions can have."""
+    stem = "kernel" if given.startswith("<") else PurePath(given).stem  # `<stdin>` names no file
+    stem = re.sub(r"\W", "_", stem, flags=re.ASCII) or "kernel"
+    stem = stem if stem[0].isalpha() or stem[0] == "_" else f"kernel_{stem}"
+    stem = stem[:LONGEST_NAME]
+    return f"{stem}_kernel" if stem in C_WORDS | C_FUNCTIONS else stem

@@ -9,11 +9,12 @@ from dataclasses import replace
 from hbc.frontend.expand.calls import Expansion
 from hbc.frontend.expand.families import Families, has_families
 from hbc.frontend.expand.functions import functions_of
-from hbc.frontend.expand.imports import GIVEN, with_imports
+from hbc.frontend.expand.imports import with_imports
 from hbc.frontend.expand.reductions import Lifting, reductions
 from hbc.frontend.expand.tuples import apart
 from hbc.frontend.expand.whole_numbers import params
 from hbc.frontend.text import ast
+from hbc.frontend.text.kernels import SHARED
 from hbc.frontend.text.parse import too_deep
 from hbc.frontend.text.vocabulary import EDGES, words
 from hbc.frontend.text.walk import mapped, nodes
@@ -74,7 +75,7 @@ def _without_families(file: ast.File, settings: Mapping[str, str]) -> ast.File:
 
 def is_library(file: ast.File) -> bool:
     """Whether it is there to be imported: it has functions, and nothing that a kernel has."""
-    return all(isinstance(s, GIVEN) for s in file.statements) and any(
+    return all(isinstance(s, SHARED) for s in file.statements) and any(
         isinstance(s, ast.Function) for s in file.statements
     )
 

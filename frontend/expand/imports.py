@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hbc.frontend.text import ast
 from hbc.frontend.text.giants import LARGEST_SOURCE
+from hbc.frontend.text.kernels import SHARED
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.diag import Diagnostic, HbcError, Note, did_you_mean
 from hbc.ir.ground.source import Source, Span
@@ -15,9 +16,6 @@ LIBRARY = Path(__file__).resolve().parents[1] / "std"
 LIBRARY_PREFIX = "std/"
 SUFFIX = ".hb"
 MOST_FILES = 100
-
-# What a file gives to those that import it.
-GIVEN = (ast.Function, ast.Import, ast.Param, ast.TypeParam, ast.Table)
 
 
 @dataclass(slots=True)
@@ -81,7 +79,7 @@ def _imported(s: ast.Import, folder: Path, reading: _Reading) -> tuple[ast.State
         return ()
     reading.sources.append(imported.source)
     for given in imported.statements:
-        if not isinstance(given, GIVEN):
+        if not isinstance(given, SHARED):
             reading.mistakes.append(
                 Diagnostic(
                     f"`{s.path.value}` is imported, and has more than functions, params and tables",

@@ -177,8 +177,11 @@ Expr = (
 
 @record
 class Kernel:
+    """`kernel name`, or, with a `body`, `kernel name { body }`: one of several of a file."""
+
     name: Ident
     span: Span = field(compare=False, repr=False)
+    body: tuple[Statement, ...] | None = None
 
 
 @record

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hbc.frontend.text import ast
-from hbc.frontend.text.parse import parse
+from hbc.frontend.text.parse import parse, with_blocks
 from hbc.frontend.text.spacing import UPDATES, Token, joined, tokens
 from hbc.frontend.text.syntax import KEYWORDS
 from hbc.ir.ground.diag import InternalError
@@ -57,7 +57,7 @@ def format_source(source: Source) -> str:
 def starts(file: ast.File) -> Starts:
     """Where the tree says that statements, lines and settings begin."""
     found = Starts()
-    for s in file.statements:
+    for s in with_blocks(file.statements):
         found.statements.add(s.span.start)
         if isinstance(s, ast.Each):
             each_starts(s, found)
@@ -65,7 +65,7 @@ def starts(file: ast.File) -> Starts:
             found.items.update(line.span.start for line in s.lines or ())
         if isinstance(s, ast.Example):
             found.items.update(setting.span.start for setting in s.settings)
-        if "\n" not in s.span.text:
+        if "\n" not in s.span.text and not isinstance(s, ast.Kernel):
             found.flat.add(s.span.start)
     return found
 

@@ -60,13 +60,26 @@ def parse_whole(source: Source) -> ast.File:
         if not mistakes:
             builder = KernelBuilder(source)
             file: ast.File = builder.build(tree)
-            mistakes = builder.mistakes or list(too_deep(file.statements))
+            mistakes = builder.mistakes or list(too_deep(_said(file)))
             if not mistakes:
                 return file
         text = None
     if len(mistakes) == MOST_ERRORS:
         mistakes.append(left(len(mistakes), source))
     raise HbcError(mistakes)
+
+
+def with_blocks(statements: Iterable[ast.Statement]) -> Iterator[ast.Statement]:
+    """The statements, and behind each kernel in braces those in it."""
+    for s in statements:
+        yield s
+        if isinstance(s, ast.Kernel):
+            yield from with_blocks(s.body or ())
+
+
+def _said(file: ast.File) -> Iterator[ast.Statement]:
+    """The statements, wherever they stand, without kernels as a whole."""
+    return (s for s in with_blocks(file.statements) if not isinstance(s, ast.Kernel))
 
 
 class Spanned(Protocol):

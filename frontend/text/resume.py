@@ -17,6 +17,7 @@ STATEMENT = re.compile(
     re.MULTILINE,
 )
 HEADER = re.compile(r"\b(?:schedule|example)\b[^{}#]*\{")
+KERNEL = re.compile(r"\bkernel\s+[A-Za-z_]\w*\s*\{")
 STAGE = re.compile(r"^[ \t]*(?=[A-Za-z_]\w*[ \t]*\.)|^[ \t]*(?=\})", re.MULTILINE)
 COMMENT = re.compile(r"#[^\n]*")
 
@@ -34,13 +35,32 @@ def resume_text(text: str, at: int) -> tuple[int, str | None]:
     if head is not None and (inside := STAGE.search(text, start)):
         statement = STATEMENT.search(text, start)
         if statement is None or inside.end() <= statement.end():
-            kept = text[head.start() : head.end()]
-            blank = " " * head.start() + kept + " " * (inside.end() - head.end())
-            return inside.end(), blank + text[inside.end() :]
+            return inside.end(), blanked(text, inside.end(), head)
     match = STATEMENT.search(text, start)
     if match is None:
         return len(text), None
-    return match.end(), " " * match.start() + text[match.start() :]
+    return match.end(), blanked(text, match.start())
+
+
+def blanked(text: str, end: int, head: re.Match[str] | None = None) -> str:
+    """The text with blanks before `end`, but for this head of a block and that of a kernel which is open
+    there."""
+    kept = [k for k in (open_kernel(text, end), head) if k is not None]
+    made, at = "", 0
+    for k in kept:
+        made += " " * (k.start() - at) + k[0]
+        at = k.end()
+    return made + " " * (end - at) + text[end:]
+
+
+def open_kernel(text: str, at: int) -> re.Match[str] | None:
+    """The head of the kernel in braces that the place lies in."""
+    heads = list(KERNEL.finditer(text, 0, at))
+    if not heads:
+        return None
+    last = heads[-1]
+    between = COMMENT.sub("", text[last.end() : at])
+    return last if between.count("{") >= between.count("}") else None
 
 
 def enclosing_header(text: str, at: int) -> re.Match[str] | None:

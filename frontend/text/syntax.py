@@ -85,6 +85,8 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
     accepts = acceptable(parser)
     found = "the end of the file" if at_end else f"`{token}`"
     opened = open_bracket(stack)
+    if not at_end and opens_kernel(opened, stack):
+        opened = None  # what follows may well stand in it
     if opened is not None and (at_end or token.type in BEGIN | {"RPAR", "RSQB", "RBRACE"}):
         wanted = WORDS[CLOSING[opened.type]]
         note = Note(f"`{opened}` opens here", Span(source, opened.start_pos, opened.end_pos))
@@ -221,11 +223,19 @@ def open_bracket(stack: list[Any]) -> Any:
     return opened[-1] if opened else None
 
 
+def opens_kernel(bracket: Any, stack: list[Any]) -> bool:
+    """Whether it is the brace behind `kernel NAME`."""
+    at = next((i for i, item in enumerate(stack) if item is bracket), 0)
+    return at >= 2 and getattr(stack[at - 2], "type", "") == "KERNEL"
+
+
 def form(stack: list[Any]) -> str | None:
     """How the statement is written in which the parser stopped."""
     forms = FORMS | DESCRIPTION_FORMS if in_description(stack) else FORMS | BLOCK_FORMS
     for item in reversed(stack):
         kind = getattr(item, "type", "")
+        if kind == "LBRACE" and opens_kernel(item, stack):
+            return None
         if kind in forms:
             return f"it is written `{forms[kind]}`"
     return None

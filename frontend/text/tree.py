@@ -21,6 +21,18 @@ class KernelBuilder(Builder):
 
     # Statements
 
+    def kernel(self, c: Children) -> ast.Kernel:
+        body = trees(c) if len(c) > 2 else None
+        for inner in body or ():
+            if isinstance(inner, ast.Kernel):
+                self.mistakes.append(
+                    Diagnostic(
+                        f"kernel `{inner.name.text}` stands in kernel `{c[1]}`", inner.span,
+                        f"close `{c[1]}` before it: each kernel has braces of its own",
+                    )
+                )  # fmt: skip
+        return ast.Kernel(self.ident(c[1]), self.over(c), body)
+
     def definition(self, c: Children) -> ast.Definition:
         at = next(i for i, x in enumerate(c) if is_token(x) and x.type in ("EQUAL", "UPDATE"))
         targets = [x for x in c[:at] if isinstance(x, ast.Target)] or [self.left(c[:at])]

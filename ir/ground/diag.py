@@ -49,6 +49,15 @@ class Diagnostic:
         return "\n".join(lines)
 
 
+def distinct(said: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Without what is said again of the same place, as of what several kernels of a file share."""
+    first: dict[object, Diagnostic] = {}
+    for d in said:
+        place = d.span and (d.span.source.name, d.span.start, d.span.end)
+        first.setdefault((d.severity, d.message, d.hint, place), d)
+    return [*first.values()]
+
+
 class HbcError(Exception):
     """The user's mistake, or a missing tool: one or several diagnostics and an exit code."""
 

@@ -12,10 +12,17 @@ from hbc.ir.ground.record import record
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A named text. `name` is shown to the user as given (a path, or `<string>`)."""
+    """A named text. `name` is shown to the user as given (a path, or `<string>`). `whole`: the text of the
+    file, where `text` is a part of it, with blanks for what is left out; empty otherwise."""
 
     name: str
     text: str
+    whole: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The text as the file has it."""
+        return self.whole or self.text
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of a character offset."""
@@ -27,7 +34,7 @@ class Source:
         """The text of line `number` (from 1), without its newline."""
         starts = [*_line_starts(self)[number - 1 : number + 1], len(self.text) + 1]
         inside = 0 < number <= len(_line_starts(self))
-        return self.text[starts[0] : starts[1] - 1].rstrip("\r") if inside else ""
+        return self.shown[starts[0] : starts[1] - 1].rstrip("\r") if inside else ""
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.directives.loop_tree import loop_tree
 from hbc.frontend.oracle.oracle import evaluate
 from hbc.frontend.program.funcs import Example, Pipeline, Schedule
+from hbc.frontend.text.kernels import each
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.source import Source
@@ -83,7 +84,12 @@ def blocks(path: Path) -> list[Block]:
 
 
 ALL = [b for path in sorted(DOCS.glob("*.md")) for b in blocks(path)]
-PROGRAMS = [b for b in ALL if b.mark in ("hb", "hb run", "hb schedule")]
+PROGRAMS = [
+    replace(b, program=kernel.text)
+    for b in ALL
+    if b.mark in ("hb", "hb run", "hb schedule")
+    for kernel in each(Source(b.file, b.program))
+]
 PAIRS = [(a, b) for a, b in itertools.pairwise(ALL) if b.mark in OUTPUTS]
 
 

@@ -11,7 +11,9 @@ from suite_goldens import FIXED, Golden, cases, settings
 
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.frontend.checks.check import check
+from hbc.frontend.text.kernels import each
 from hbc.frontend.text.parse import parse
+from hbc.ir.ground.diag import Diagnostic, HbcError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.target import TARGETS
 
@@ -21,9 +23,19 @@ REFUSED = cases(HERE)
 
 def compile_all(file: Path, text: str) -> None:
     """Checks the program; lowers it with each of its schedules, or with none."""
-    pipeline = check(parse(Source(file.name, text)), settings(text))
-    for schedule in pipeline.schedules or (None,):
-        lower_to_kernel(pipeline, schedule, TARGETS[schedule.targets[0] if schedule else "c"])
+    mistakes: list[Diagnostic] = []
+    for source in each(Source(file.name, text)):
+        try:
+            pipeline = check(parse(source), settings(text))
+            for schedule in pipeline.schedules or (None,):
+                target = TARGETS[schedule.targets[0] if schedule else "c"]
+                lower_to_kernel(pipeline, schedule, target)
+        except HbcError as failure:
+            if not source.whole:
+                raise
+            mistakes += failure.diagnostics
+    if mistakes:
+        raise HbcError(mistakes)
 
 
 @pytest.mark.timeout(60)

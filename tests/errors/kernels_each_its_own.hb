@@ -1,0 +1,13 @@
+# The mistakes of each, at their places in the file.
+kernel first {
+    size   N
+    output B: f32[N]
+    B[i] = A[i]
+}
+
+kernel second {
+    size   N
+    input  A: f32[N]
+    output B: f32[N]
+    B[i] = A[j]
+}

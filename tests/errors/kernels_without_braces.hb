@@ -1,0 +1,7 @@
+kernel first
+
+kernel second {
+    size   N
+    output B: f32[N]
+    B[i] = 1
+}
