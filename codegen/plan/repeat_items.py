@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 
 from hbc.codegen.plan.repeat_kinds import same_kind
@@ -62,9 +63,19 @@ def closed(items: Sequence[Item]) -> ir.Stmt:
     return block(*made[::-1])
 
 
-def last_uses(items: Sequence[Item]) -> dict[str, int]:
-    """By name, the last item that reads or touches it."""
-    return {name: n for n, item in enumerate(items) for name in item.names}
+class LastUses:
+    """By name, the last item that reads or touches it: found out when somebody asks."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.items = items
+
+    def of(self, name: str) -> int:
+        """-1: none."""
+        return self._places.get(name, -1)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: n for n, item in enumerate(self.items) for name in item.names}
 
 
 def names_in(s: ir.Stmt) -> frozenset[str]:

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 
 from hbc.codegen.plan.repeat_items import (
     Item,
+    LastUses,
     closed,
-    last_uses,
     lines_in,
     lines_of,
     names_in,
@@ -76,8 +76,8 @@ class _Copy:
 @dataclass(slots=True)
 class _Work:
     """The walk. `kind` None: no arrays of buffers. `registers`: see `Match`. `used`: arrays that loops
-    index. `compared`: differences of two statements, by their identity: the same ones meet again whenever
-    others have become a loop."""
+    index. `copies`: iterations by the identity of their items, which are `kept`; `compared`: differences of
+    two statements by theirs. The same ones meet again whenever others have become a loop."""
 
     found: Repeats
     kind: Kinds | None = None
@@ -88,6 +88,8 @@ class _Work:
     compared: dict[tuple[int, int], tuple[ir.Stmt, ir.Stmt, Steps | None]] = field(
         default_factory=dict
     )
+    copies: dict[tuple[int, ...], _Copy] = field(default_factory=dict)
+    kept: list[Item] = field(default_factory=list)
     loops: int = 0
     numbered: int = 0
 
@@ -193,24 +195,25 @@ class _Work:
 
     def _rolled(self, items: list[Item]) -> list[Item]:
         """With loops, the shortest repetitions first."""
-        period = 1
+        signs, last, period = [x.sign for x in items], LastUses(items), 1
         while 2 * period <= len(items) and period <= LONGEST:
-            at, last, changed = 0, last_uses(items), False
-            while at + 2 * period <= len(items):
-                made = self._at(items, at, period, last)
-                if made is not None:
-                    items, changed, last = made, True, last_uses(made)
+            at, changed = 0, False
+            while (middle := at + period) + period <= len(items):
+                if (
+                    signs[at] == signs[middle]
+                    and signs[at:middle] == signs[middle : middle + period]
+                    and (made := self._at(items, at, period, last)) is not None
+                ):
+                    items, changed, last = made, True, LastUses(made)
+                    signs = [x.sign for x in items]
                 at += 1
             period = 1 if changed else period + 1
         return items
 
-    def _at(
-        self, items: list[Item], at: int, period: int, last: Mapping[str, int]
-    ) -> list[Item] | None:
-        """The items where those from a place on are a loop, with so many in each iteration."""
+    def _at(self, items: list[Item], at: int, period: int, last: LastUses) -> list[Item] | None:
+        """The items where those from a place on are a loop, with so many in each iteration; the first two
+        have the same signs."""
         signs = [x.sign for x in items[at : at + period]]
-        if signs != [x.sign for x in items[at + period : at + 2 * period]]:
-            return None
         first = self._copy(items, at, period, last)
         if first is None or any(
             isinstance(x, ir.For) and x.kind is not ir.LoopKind.UNROLL
@@ -239,17 +242,30 @@ class _Work:
         rest = items[at + len(copies) * period :]
         return [*items[:at], *held, self._item(loop, False), *rest]
 
-    def _copy(
-        self, items: Sequence[Item], at: int, period: int, last: Mapping[str, int]
+    def _copy(self, items: Sequence[Item], at: int, period: int, last: LastUses) -> _Copy | None:
+        """One iteration's statements; None where what follows needs a name of them. The same statement for
+        the same items, where none of them opens: what was found out about it is known."""
+        these = items[at : at + period]
+        if any(item.opens for item in these):
+            return self._copy_that_opens(items, at, period, last)
+        number = tuple(map(id, these))
+        copy = self.copies.get(number)
+        if copy is None:
+            copy = _Copy(closed(these), (), sum(item.lines for item in these))
+            self.copies[number] = copy
+            self.kept += these
+        return copy
+
+    def _copy_that_opens(
+        self, items: Sequence[Item], at: int, period: int, last: LastUses
     ) -> _Copy | None:
-        """One iteration's statements; None where what follows needs a name of them."""
         inside: list[Item] = []
         held: list[int] = []
         for n in range(period):
             item = items[at + n]
             member = self.found.members.get(item.opened or "")
             shared = member is not None and member.array in self.used
-            if item.opened is None or (last.get(item.opened, -1) < at + period and not shared):
+            if item.opened is None or (last.of(item.opened) < at + period and not shared):
                 inside.append(item)
             elif member is None:
                 return None
