@@ -6,6 +6,8 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from hbc.cli.pipeline import features_of
 from hbc.cli.prepare import choose, compile_chosen
 from hbc.codegen.build.toolchain import build, has_openmp
 from hbc.codegen.c.source import CSource
+from hbc.ir.ground.source import Source
 from hbc.ir.lang.target import TARGETS, X86
 
 # Half precision, a buffer on the heap, threads, masks and a function of libm: what a file has of its own
@@ -75,35 +78,50 @@ LACKING = {
 }
 
 
-def printed(folder: Path, target: str, fallback: str) -> CSource:
-    file = folder / "probed.hb"
-    file.write_text(KERNEL, encoding="ascii")
+@cache
+def printed(target: str, fallback: str) -> CSource:
+    file = Source("probed.hb", KERNEL)
     source = compile_chosen(choose(file, {}, target, None, fallback=fallback)).source
     assert isinstance(source, CSource)
     return source
 
 
-def said(source: CSource, target: str, name: str, processor: str, folder: Path) -> tuple[int, str]:
-    """The exit code of a program with the kernel, negative for a signal, and what it printed. Only the
-    kernel's file is compiled with the target's options."""
+Build = Callable[[str, str, str], Path]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Makes a program with the kernel, once, from target, fallback and compiler. Only the kernel's file is
+    compiled with the target's options."""
+
+    @cache
+    def made(target: str, fallback: str, name: str) -> Path:
+        source, compiler = printed(target, fallback), compiler_named(name)
+        folder = tmp_path_factory.mktemp("program")
+        (folder / "main.c").write_text(MAIN, encoding="ascii")
+        (folder / "probed.h").write_text(source.header, encoding="ascii")
+        kernel, out = folder / "probed.o", folder / "main"
+        build(source, TARGETS[target], kernel, "obj", compiler=compiler, extra=STRICT)
+        threads = ["-fopenmp"] if source.parallel and has_openmp(compiler) else []
+        files = [str(folder / "main.c"), str(kernel)]
+        subprocess.run([*compiler.command, *files, *threads, "-lm", "-o", str(out)], check=True)
+        return out
+
+    return made
+
+
+def said(made: Callable[[], Path], processor: str) -> tuple[int, str]:
+    """The exit code of a program, negative for a signal, and what it printed."""
     if platform.machine() != "x86_64":
         pytest.skip("the programs are made for x86-64")
     emulator = shutil.which("qemu-x86_64")
     if emulator is None:
         pytest.skip("no qemu-x86_64")
-    compiler = compiler_named(name)
-    (folder / "main.c").write_text(MAIN, encoding="ascii")
-    (folder / "probed.h").write_text(source.header, encoding="ascii")
-    kernel, out = folder / "probed.o", folder / "main"
-    build(source, TARGETS[target], kernel, "obj", compiler=compiler, extra=STRICT)
-    threads = ["-fopenmp"] if source.parallel and has_openmp(compiler) else []
-    files = [str(folder / "main.c"), str(kernel)]
-    subprocess.run([*compiler.command, *files, *threads, "-lm", "-o", str(out)], check=True)
     # Its stack is always the same: where a name of the environment crosses a page, the C library's own
     # `memchr` comes to `sarx`, which qemu 7.2 wants bmi1 for (a SIGILL in one run of some hundred).
     done = subprocess.run(
         [emulator, "-cpu", processor, "./main"],
-        capture_output=True, text=True, check=False, cwd=folder, env={},
+        capture_output=True, text=True, check=False, cwd=made().parent, env={},
     )  # fmt: skip
     return done.returncode, done.stdout
 
@@ -111,26 +129,25 @@ def said(source: CSource, target: str, name: str, processor: str, folder: Path) 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize(("target", "processor"), LACKING)
 def test_an_error_code_and_no_signal(
-    target: str, processor: str, compiler: str, tmp_path: Path
+    target: str, processor: str, compiler: str, program: Build
 ) -> None:
     missing = LACKING[target, processor]
     answer = (1, f"-1 -1 this processor has no {missing}, or the system does not permit it")
-    source = printed(tmp_path, target, "error")
-    assert said(source, target, compiler, processor, tmp_path) == (answer if missing else RIGHT)
+    ran = said(lambda: program(target, "error", compiler), processor)
+    assert ran == (answer if missing else RIGHT)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("target", ["avx2", "avx512"])
-def test_plain_loops_where_wanted(target: str, compiler: str, tmp_path: Path) -> None:
-    source = printed(tmp_path, target, "scalar")
-    assert said(source, target, compiler, "qemu64", tmp_path) == RIGHT
+def test_plain_loops_where_wanted(target: str, compiler: str, program: Build) -> None:
+    assert said(lambda: program(target, "scalar", compiler), "qemu64") == RIGHT
 
 
 @pytest.mark.parametrize("target", [n for n, t in TARGETS.items() if t.machine == X86])
-def test_the_compiler_uses_what_is_asked_for_alone(target: str, tmp_path: Path) -> None:
+def test_the_compiler_uses_what_is_asked_for_alone(target: str) -> None:
     """The options are those of the features in the header, one by one; `c` asks for nothing."""
     asked = features_of(TARGETS[target])
     assert {f.flag for f in asked} == set(TARGETS[target].flags)
-    header = printed(tmp_path, target, "error").header
+    header = printed(target, "error").header
     assert all(f"probed_FEATURE_{f.name} = " in header for f in asked)
-    assert "FEATURE" not in printed(tmp_path, "c", "error").header
+    assert "FEATURE" not in printed("c", "error").header

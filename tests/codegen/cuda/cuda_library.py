@@ -6,8 +6,10 @@ import ctypes
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
+from suite_tables import WHOLE
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.codegen.build.cuda_cpu import build
@@ -36,6 +38,17 @@ def cuda_of(text: str, name: str = "k.hb") -> CudaSource:
     target = TARGETS["cuda"]
     p = check(parse(Source(name, text)), {})
     return emit_cuda(lower_to_kernel(p, choose_schedule(p, target.name, None), target), target)
+
+
+ARCHITECTURES = ("sm_80", "sm_90")
+
+
+def architectures(*case: str) -> tuple[str, ...]:
+    """What nvcc compiles a case for, which takes it two seconds each: one of them, by the case's name, or
+    both with HBC_TEST_TABLES=whole."""
+    if WHOLE:
+        return ARCHITECTURES
+    return (ARCHITECTURES[crc32(" ".join(case).encode()) % len(ARCHITECTURES)],)
 
 
 class CudaLibrary:

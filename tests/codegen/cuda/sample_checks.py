@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from cuda_library import CudaLibrary, poisoned
+from cuda_library import CudaLibrary, architectures, poisoned
 
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
@@ -65,8 +65,9 @@ def count_agreeing(
 def spills(
     name: str, schedule: str, folder: Path, settings: Mapping[str, str] | None = None
 ) -> int:
-    """Bytes that the kernels keep in memory for want of registers, as nvcc says for two architectures."""
+    """Bytes that the kernels keep in memory for want of registers, as nvcc says."""
     source = cuda_of(name, schedule, settings)
-    used = build_cuda(source, folder / "k.fatbin", "fatbin", ("sm_80", "sm_90"))
+    archs = architectures(name, schedule, *(settings or {}).values())
+    used = build_cuda(source, folder / "k.fatbin", "fatbin", archs)
     assert used
     return sum(r.spills for r in used)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_library import CudaLibrary, cuda_of
+from cuda_library import CudaLibrary, architectures, cuda_of
 
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, ORDERS
 from hbc.codegen.build.nvcc import build_cuda
@@ -80,9 +80,8 @@ def test_agrees(t: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.usefixtures("nvcc")
 @pytest.mark.parametrize("t", [*INTEGERS, *FLOATS])
 def test_nvcc(t: str, tmp_path: Path) -> None:
-    assert build_cuda(
-        cuda_of(program(t)), tmp_path / "k.fatbin", "fatbin", ("sm_75", "sm_80", "sm_90")
-    )
+    archs = ("sm_75", *architectures(t))
+    assert build_cuda(cuda_of(program(t)), tmp_path / "k.fatbin", "fatbin", archs)
 
 
 def test_functions() -> None:

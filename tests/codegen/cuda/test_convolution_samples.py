@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_library import CudaLibrary, poisoned
+from cuda_library import CudaLibrary, architectures, poisoned
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.codegen.build.nvcc import build_cuda
@@ -79,7 +79,8 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "schedule"), [s for s in SCHEDULES if s[1] != "simt"])
 @pytest.mark.usefixtures("nvcc")
 def test_no_spills(name: str, schedule: str, tmp_path: Path) -> None:
-    used = build_cuda(lowered(name, schedule), tmp_path / "k.fatbin", "fatbin", ("sm_80", "sm_90"))
+    archs = architectures(name, schedule)
+    used = build_cuda(lowered(name, schedule), tmp_path / "k.fatbin", "fatbin", archs)
     assert used and all(r.spills == 0 for r in used)
 
 

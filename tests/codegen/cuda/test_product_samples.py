@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_library import CudaLibrary, poisoned
+from cuda_library import CudaLibrary, architectures, poisoned
 
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
@@ -66,7 +66,7 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("nvcc")
 def test_no_spills(name: str, schedule: str, tmp_path: Path) -> None:
     source = emit_cuda(lowered(name, schedule), TARGET)
-    used = build_cuda(source, tmp_path / "k.fatbin", "fatbin", ("sm_80", "sm_90"))
+    used = build_cuda(source, tmp_path / "k.fatbin", "fatbin", architectures(name, schedule))
     assert used and all((r.spills, r.stack) == (0, 0) for r in used)
 
 
