@@ -89,7 +89,8 @@ def select(
 
     records = [] if report is None else report
     on_gpu = any(i.place.memory in FRAGMENTS for i in usable)
-    selection = _Selection(usable, Frames(fresh, on_gpu), records, checked)
+    constants = frozenset(a.name for a in kernel.arguments if a.constant and not on_gpu)
+    selection = _Selection(usable, Frames(fresh, on_gpu, constants), records, checked)
     chosen = substitute_stmt(selection.stmt(kernel.body), selection.frames.places)
     simple = {id(n) for s in nested(kernel.body) for n in (s, *own_expressions(s))}
     simple |= {id(s) for s in nested(chosen) if _is_plain(s)}
@@ -277,7 +278,7 @@ class _Selection:
         mappings: list[Mapped] = []
         refused = on_tiles and condition_miss(found.first, fit) is not None
         for spelling in () if refused else found.done:
-            choices = self.shapes.choose(spelling, places, fit, self.frames.is_reused)
+            choices = self.shapes.choose(spelling, places, fit, self.frames)
             at_places = placed(spelling, places) if choices else spelling
             mappings += [(at_places, c) for c in choices]
         mappings.sort(key=lambda mapped: mapped[1].cycles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
 
 from hbc.eqsat.choosing.choose import choose
@@ -10,6 +10,7 @@ from hbc.eqsat.graph.graphs import Graphs
 from hbc.eqsat.operands.choice import Choice, Statement
 from hbc.eqsat.operands.fragments import multiple
 from hbc.eqsat.operands.operand import REUSED
+from hbc.eqsat.operands.placement import Frames
 from hbc.eqsat.tensors.tensor import Read
 from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
@@ -41,16 +42,16 @@ class Shapes:
         s: Statement,
         places: Mapping[str, ir.Expr],
         instructions: tuple[Instruction, ...],
-        is_reused: Callable[[ir.Expr], bool],
+        frames: Frames,
     ) -> tuple[Choice, ...]:
-        """As `choose`, for a statement with marks for places. `is_reused`: whether what lies at a place
-        need not be packed anew each time."""
+        """As `choose`, for a statement with marks for places, in these frames."""
         in_fragments = any(i.place.memory is Memory.WMMA for i in instructions)
 
         def mark(e: ir.Expr, of: Read | None) -> str:
             at = places.get(e.name, e) if isinstance(e, ir.Var) else e
             of_fragment = "" if of is None or not in_fragments else multiple(at, of.element)
-            return of_fragment + (REUSED if is_reused(at) else "")
+            kept = of is not None and frames.is_kept(of.buffer)
+            return of_fragment + (REUSED if kept or frames.is_reused(at) else "")
 
         if id(s) not in self.scalars:
             self.scalars[id(s)] = s, _scalars(s)

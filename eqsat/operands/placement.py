@@ -1,7 +1,8 @@
 """Where packed operands are made: outside every loop that they do not vary in, and only once.
 
 A pack that does not vary in a loop is filled before it. Loops between there and its use in which it
-does vary become dimensions of the temporary.
+does vary become dimensions of the temporary. What constant inputs alone decide is filled before all
+loops: then a caller can have it done once.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Frames:
 
     fresh: Fresh
     scalar: bool = False
+    constants: frozenset[str] = frozenset()  # inputs that are the same in many calls
     stack: list[Frame] = field(default_factory=list)
     places: dict[str, ir.Expr] = field(default_factory=dict)
     named: int = 0
@@ -148,6 +150,26 @@ class Frames:
                     pass
         return False
 
+    def is_kept(self, buffer: str) -> bool:
+        """Whether what is packed of it is packed for many calls: a constant input, in loops that go as far
+        in any iteration of those around them."""
+        if buffer not in self.constants:
+            return False
+        bound: set[str] = set()
+        for frame in self.stack:
+            match frame.stmt:
+                case ir.For(var=var, start=start, extent=extent):
+                    if bound & (free_variables(start) | free_variables(extent)):
+                        return False
+                    bound.add(var)
+                case ir.LetStmt(name=name, value=value) if bound & free_variables(value):
+                    bound.add(name)
+                case ir.If(condition=condition) if bound & free_variables(condition):
+                    return False
+                case _:
+                    pass
+        return True
+
     def _continues(self, n: int) -> bool:
         """Whether the loop of a frame is right inside of another of its kind."""
         loop, outer = self.stack[n].stmt, self.stack[n - 1].stmt if n else None
@@ -169,6 +191,7 @@ class Frames:
         varying: list[Outer] = []
         crossed: list[Outer] = []
         pending = False  # does not vary in a loop of this nest of GPU loops
+        kept = bool(buffers) and all(map(self.is_kept, buffers))
         for n in range(len(self.stack) - 1, -1, -1):
             frame = self.stack[n]
             match frame.stmt:
@@ -178,6 +201,7 @@ class Frames:
                     if var in names:
                         crossed.append(loop)
                         bounds |= free_variables(loop.start) | free_variables(loop.extent)
+                        pending = pending or kept
                     elif (weaker := _anywhere(crossed, loop)) is not None:
                         crossed, pending = weaker, True
                     else:

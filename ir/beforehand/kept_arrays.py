@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import const, maximum, not_, select
+from hbc.ir.lang.build import and_, const, maximum, not_, or_, select
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import (
@@ -54,6 +54,7 @@ class KeptArrays:
         self._tables = {t.name for t in kernel.tables}
         self._arrays: dict[str, _Array] = {}
         self._leaves: list[tuple[ir.Stmt, _Way]] = []
+        self._heads: list[tuple[ir.Expr, _Way]] = []  # what names and allocations around them ask
         self._plain: set[ir.Expr] = set()  # conditions over the sizes
         self._body = _with_names_of_their_own(kernel.body, set())
         self._look(self._body, _Way())
@@ -65,6 +66,12 @@ class KeptArrays:
         """The arrays made of an input that the rest of the program loads."""
         found = self._arrays.items()
         return [a.argument for n, a in found if a.sources == {name} and n in self._loaded]
+
+    def where_loaded(self, name: str) -> ir.Expr:
+        """A condition over the sizes without which the rest of the program does not load an input."""
+        rest = [(s, way) for s, way in self._leaves if self._source(s) is None]
+        ways = [and_(*way.conditions) for n, way in (*rest, *self._heads) if name in loaded(n)]
+        return or_(*dict.fromkeys(ways))
 
     def fill(self, name: str) -> ir.Stmt:
         """What fills the arrays made of an input. Those that only this loads are allocated in it."""
@@ -111,11 +118,13 @@ class KeptArrays:
                     other = (*way.conditions, not_(here))
                     self._look(s.otherwise, replace(way, conditions=other))
             case ir.LetStmt():
+                self._heads.append((s.value, way))
                 if self._is_plain(s.value, way):
                     names = {**way.names, s.name: substitute(s.value, way.names)}
                     way = replace(way, names=names)
                 self._look(s.body, way)
             case ir.Allocate() if s.memory in _PLACES:
+                self._heads.append((s.extent, way))
                 if self._is_plain(s.extent, way):
                     extents = (_extent(s.extent, way),)
                     self._arrays[s.buffer] = _Array(Argument(s.buffer, s.element, extents, False))

@@ -1,8 +1,8 @@
 """Splits off what depends on one constant input and the sizes alone: factors in the order of instructions,
 copies of panels. A caller has that done once, and keeps it in memory of its own.
 
-Each array that is kept becomes an argument of both halves. Where the rest still loads the input itself, a
-copy of it without gaps is kept too.
+Each array that is kept becomes an argument of both halves. At sizes at which the rest still loads the input
+itself, a copy of it without gaps is kept too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.beforehand.kept_arrays import KeptArrays, loaded
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import add, const, mul
+from hbc.ir.lang.build import add, const, mul, select
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.types import INDEX, Type
 from hbc.ir.lang.walk import all_names, block, free_variables, rename_buffer, substitute_stmt
@@ -58,9 +58,12 @@ def split_constants(kernel: Kernel) -> Split | None:
             continue
         kept, fill = found.of(a.name), found.fill(a.name)
         if a.name in loaded(rest):
-            dense = _dense(a, all_names(kernel.body))
+            # Beside nothing else a copy serves all sizes.
+            there = simplify(found.where_loaded(a.name)) if kept else ir.const_bool(True)
+            dense = _dense(a, there, all_names(kernel.body))
             kept.append(dense)
-            fill = block(fill, _copy(a, dense))
+            copy = _copy(a, dense)
+            fill = block(fill, ir.If(there, copy) if kept[:-1] else copy)
             rest = substitute_stmt(rename_buffer(rest, a.name, dense.name), _dense_strides(a))
         outputs = tuple(replace(k, output=True) for k in kept)
         part = replace(kernel, name=f"{kernel.name}_pack_{a.name}", arguments=(a, *outputs))
@@ -70,15 +73,15 @@ def split_constants(kernel: Kernel) -> Split | None:
     return Split(tuple(packs), whole)
 
 
-def _dense(a: Argument, taken: set[str]) -> Argument:
-    """An array for the input without gaps."""
+def _dense(a: Argument, there: ir.Expr, taken: set[str]) -> Argument:
+    """An array for the input without gaps, of no elements unless the condition holds."""
     name = f"{a.name}_dense"
     while name in taken:
         name += "_"
     count: ir.Expr = const(1)
     for extent in a.extents:
         count = mul(count, extent)
-    return Argument(name, a.element, (simplify(count),), False)
+    return Argument(name, a.element, (simplify(select(there, count, const(0))),), False)
 
 
 def _copy(a: Argument, dense: Argument) -> ir.Stmt:

@@ -42,8 +42,10 @@ class Contender:
     windows: list[float] = field(default_factory=list)
 
     @property
-    def least(self) -> float:
-        return min(self.windows)
+    def quick(self) -> float:
+        """The quicker quarter of the windows takes less. On a shared machine the quickest is at times that of
+        a clock that was set wrong: twice the roof."""
+        return sorted(self.windows)[len(self.windows) // 4]
 
 
 def build_peer(folder: Path) -> ctypes.CDLL:

@@ -15,7 +15,13 @@ from hbc.codegen.build.processor import can_run
 from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.codes import PACKED, SIZE, code_kind
 from hbc.codegen.c.file import emit_c
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.beforehand.split import split_constants
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import const, const_value
 from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import nodes, substitute
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
@@ -99,6 +105,29 @@ def packed(k: ctypes.CDLL, name: str, sizes: tuple[int, ...], array: np.ndarray)
     assert getattr(k, f"k_pack_{name}")(*words(*sizes), pointer(array), pointer(memory)) == 0
     assert (memory[count:] == 0xA5).all()
     return memory
+
+
+def test_what_panels_need_is_packed_beforehand(gemm: Path) -> None:
+    """Once for all of them, although each has its own and threads share them; and where sizes need
+    nothing else, nothing else is kept."""
+    p = load_pipeline(gemm, {})
+    target = TARGETS["avx512vnni"]
+    kernel = lower_to_kernel(p, choose_schedule(p, target.name, "dots"), target)
+    split = split_constants(kernel)
+    assert split is not None
+    (pack,) = (part for part in split.packs if part.input.name == "B")
+
+    def length(name: str, **sizes: int) -> int:
+        (extent,) = next(a.extents for a in pack.kept if a.name == name)
+        found = const_value(simplify(substitute(extent, {n: const(v) for n, v in sizes.items()})))
+        assert isinstance(found, int)
+        return found
+
+    assert length("B_packed", M=6, N=128, K=36) == 128 * 36
+    assert length("B_dense", M=6, N=128, K=36) == 0
+    assert length("B_dense", M=6, N=63, K=36) == 63 * 36
+    main = next(s for s in nodes(split.rest.body) if isinstance(s, ir.If))
+    assert not any(isinstance(s, ir.Allocate) and s.memory is Memory.HEAP for s in nodes(main.then))
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -13,7 +13,13 @@ from hbc.cli.automatic import automatic
 from hbc.cli.main import exit_code_of
 from hbc.cli.pipeline import load_pipeline
 from hbc.codegen.build.processor import can_run
+from hbc.ir.algebra.simplify import simplify, simplify_stmt
+from hbc.ir.beforehand.split import split_constants
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import const, const_value
 from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import nodes, substitute, substitute_stmt
 
 KERNELS = Path(__file__).parent / "kernels"
 SAMPLES = Path(__file__).parents[3] / "samples"
@@ -211,3 +217,26 @@ def test_layers_are_right_at_odd_sizes(sample: str, settings: str) -> None:
     """By the best target of this machine."""
     given = [part for word in settings.split() for part in ("--set", word)]
     assert exit_code_of(["verify", str(SAMPLES / f"{sample}.hb"), "--trials", "1", *given]) == 0
+
+
+@pytest.mark.parametrize(
+    ("sample", "target"),
+    [("conv2d_u8s8", "avx512vnni"), ("conv2d_bf16", "avx512bf16"), ("conv2d_u8s8", "arm_dot")],
+)
+def test_weights_are_streamed_as_they_were_packed(sample: str, target: str) -> None:
+    """Of one pixel, a matrix by a vector, each weight is used once: nothing but its load is in the call."""
+    settings = {"H": "1", "W": "1", "C": "128", "K": "512", "R": "1", "S": "1"}
+    pipeline = load_pipeline(SAMPLES / f"{sample}.hb", settings)
+    found = automatic(pipeline, TARGETS[target], settings, False)
+    assert found is not None
+    split = split_constants(found.kernel)
+    assert split is not None
+    sizes = {n: const(int(settings.get(n, "1"))) for n in "HWCK"}
+    body = simplify_stmt(substitute_stmt(split.rest.body, sizes))
+    loaded = {n.buffer for n in nodes(body) if isinstance(n, ir.Load)}
+    (weights,) = loaded & {a.name for a in split.packs[0].kept}
+    (extent,) = next(a.extents for a in split.packs[0].kept if a.name == weights)
+    size = const_value(simplify(substitute(extent, sizes)))
+    assert isinstance(size, int) and 128 * 512 <= size < 128 * 512 * 1.25
+    assert "dense" not in weights
+    assert not any(isinstance(n, ir.Allocate) and n.memory is Memory.HEAP for n in nodes(body))
