@@ -99,28 +99,19 @@ def _expr(e: ir.Expr, level: int) -> str:
             return f"({_list(*items)})"
         case ir.Let(name=name, value=v, body=body):
             return _wrap(f"let {name_text(name)} = {_expr(v, 0)} in {_expr(body, 0)}", level > 0)
-        case _:
-            return _vector(e)
-
-
-def _vector(
-    e: ir.Select | ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather | ir.Move | ir.Instruct,
-) -> str:
-    match e:
         case ir.Broadcast(value=v, lanes=lanes):
             return f"x{lanes}({_expr(v, 0)})"
-        case ir.Select() | ir.Ramp() | ir.VectorReduce() | ir.Gather():
-            return _call(e)
         case ir.Move(source=source, target=target, value=v):
             return f"{source}_to_{target}({_expr(v, 0)})"
         case ir.Instruct(name=name, sizes=sizes, args=args, type=t):
             given = "".join(f",{size}={n}" for size, n in sizes)
             return f"instruct<{name}:{t}{given}>({_list(*args)})"
         case _:
-            assert_never(e)
+            return _call(e)
 
 
-def _call(e: ir.Select | ir.Ramp | ir.VectorReduce | ir.Gather) -> str:
+def _call(e: ir.Expr) -> str:
+    """A node of `CALLS`."""
     name = NAMES[type(e)]
     fields = (getattr(e, field) for field in CALLS[name][1])
     by = f"<{e.op}>" if isinstance(e, ir.VectorReduce) else ""
