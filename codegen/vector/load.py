@@ -8,6 +8,7 @@ from hbc.codegen.text.registers import holder, piece_of
 from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type, constant
 from hbc.codegen.text.unit import ADD, LOGIC_OR, Unit
+from hbc.codegen.vector.held_index import held_index
 from hbc.codegen.vector.machine import machine_of
 from hbc.codegen.vector.spilled_mask import each_live_lane, spilled_mask
 from hbc.ir.ground.diag import InternalError
@@ -105,14 +106,14 @@ def _register(e: ir.Load, unit: Unit) -> str:
 def _by_lane(e: ir.Load, unit: Unit) -> str:
     """Scalar loads put together; under a mask, through an array."""
     t, lanes, machine = e.type.element, e.type.lanes, machine_of(unit)
-    name = unit.buffers[e.buffer].text
+    name, index = unit.buffers[e.buffer].text, held_index(e, unit)
     if e.mask is None:
-        parts = [scalar(Take()(e.index, (lane,)), unit) for lane in range(lanes)]
+        parts = [scalar(Take()(index, (lane,)), unit) for lane in range(lanes)]
         values = [machine.element(f"{name}[{part}]", t) for part in parts]
         return machine.lanes_of(t, lanes, values)
     array, live = unit.scope.fresh("lanes"), spilled_mask(e.mask, t, unit)
     nothing = constant(False if t == BOOL else 0, t) if t.bits != 16 else "0"
     whole = machine.registers.lanes(t, lanes)
     unit.out.line(f"{c_type(t)} {array}[{whole}] = {{{nothing}}};")
-    each_live_lane(e.index, live, unit, lambda lane, at: f"{array}[{lane}] = {name}[{at}];")
+    each_live_lane(index, live, unit, lambda lane, at: f"{array}[{lane}] = {name}[{at}];")
     return machine.registers.fill(t, lanes, array)

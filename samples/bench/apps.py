@@ -23,6 +23,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "HL_NUM_THREADS": "1", "HL_JIT_TARGET": "
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "peers"))
 
+import camera_app  # noqa: E402
 import halide as hl  # noqa: E402
 import image_apps  # noqa: E402
 import numpy as np  # noqa: E402
@@ -46,6 +47,12 @@ class App:
 
 def floats(*shape: int, low: float = 0) -> Callable[[np.random.Generator], list[Any]]:
     return lambda r: [np.float32(r.uniform(low, 1, shape))]
+
+
+def raw_picture(r: np.random.Generator) -> list[Any]:
+    matrices = [np.float32(r.uniform(-0.4, 0.9, (3, 4))) for _ in range(2)]
+    bytes_ = r.integers(0, 1024, (1920 + 24, 2560 + 32)).astype(np.uint16)
+    return [bytes_, *matrices, 3700.0, 2.0, 50.0, np.int16(25), np.int16(1023)]
 
 
 def whole(t: type, high: int, *shape: int) -> Callable[[np.random.Generator], list[Any]]:
@@ -101,6 +108,9 @@ APPS = {
         (image_apps.nl_means,),
         1e-2,
     ),
+    "camera_pipe": App(
+        (1920, 2560), raw_picture, (3, 1920, 2560), np.uint8, (camera_app.camera_pipe,), 0.01
+    ),
 }
 
 
@@ -147,10 +157,7 @@ def hbc_call(name: str, app: App, inputs: list[Any], out: Array) -> Call:
     )
     function = getattr(ctypes.CDLL(str(next(folder.glob("*.so")))), name)
     words: list[Any] = [ctypes.c_int64(n) for n in app.sizes]
-    words += [
-        ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_float(a)
-        for a in inputs
-    ]
+    words += [argument(a) for a in inputs]
     words.append(ctypes.c_void_p(out.ctypes.data))
 
     def call() -> None:
@@ -158,6 +165,13 @@ def hbc_call(name: str, app: App, inputs: list[Any], out: Array) -> Call:
             sys.exit(f"{name}: error {code}")
 
     return call
+
+
+def argument(a: Any) -> Any:
+    """An array, or a number by value."""
+    if isinstance(a, np.ndarray):
+        return ctypes.c_void_p(a.ctypes.data)
+    return ctypes.c_int16(a) if isinstance(a, np.int16) else ctypes.c_float(a)
 
 
 def halide_call(build: Callable[[], image_apps.Built], inputs: list[Any], out: Array) -> Call:
