@@ -76,6 +76,10 @@ def _statement(s: ir.Stmt, unit: Unit, *, last: bool = True) -> None:
             unit.out.line(f"__builtin_prefetch({place}{into});")
         case ir.Assert():
             _assert(s, unit)
+        case ir.Leave(loop=loop, condition=condition):
+            if loop == unit.innermost:
+                with unit.out.braces(f"if ({scalar(condition, unit)})"):
+                    unit.out.line("break;")
         case ir.LetStmt():
             statement(s, unit, last=last)
         case ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
@@ -171,12 +175,14 @@ def _for(s: ir.For, unit: Unit) -> None:
     parallel = s.kind is ir.LoopKind.PARALLEL and unit.region is None
     unit.scope.push()
     var = unit.scope.declare(s.var, nonnegative=low)
+    around, unit.innermost = unit.innermost, "" if parallel else s.var
     head = f"for ({unit.index} {var} = {start}; {var} < {end}; ++{var})"
     if parallel:
         _parallel(s, head, var, unit)
     else:
         with unit.out.braces(head):
             statement(s.body, unit)
+    unit.innermost = around
     unit.scope.pop()
 
 
@@ -196,8 +202,10 @@ def _unrolled(s: ir.For, unit: Unit) -> None:
     var = unit.scope.fresh(s.var.rpartition("#")[2])
     unit.scope.bind(s.var, Binding(var, nonnegative=True))
     lines, at = unit.out.lines, len(unit.out.lines)
+    around, unit.innermost = unit.innermost, ""
     with unit.out.braces(f"for (int64_t {var} = 0; {var} < {count}; ++{var})"):
         statement(s.body, unit)
+    unit.innermost = around
     unit.scope.pop()
     if isinstance(s.body, ir.Store) and len(lines) - at == 3:
         lines[at] = lines[at].removesuffix(" {")

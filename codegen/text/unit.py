@@ -144,6 +144,7 @@ class Unit:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     live: list[list[str]] = field(default_factory=lambda: [[]])
     region: str | None = None
+    innermost: str = ""  # the variable of the loop that lines are in, where `break` ends that
     regions: int = 0  # how many there were, so that no two labels are the same
     jumps: int = 0
     parallel: bool = False

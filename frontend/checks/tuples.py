@@ -127,7 +127,7 @@ def whole_update(
     return Update(
         made[0].indices, ir.Tuple(tuple(u.value for u in made)), None,
         tuple(variables[r] for r in scope.reduces if r in variables),
-        reduce(and_, conditions) if conditions else None, made[0].span,
+        reduce(and_, conditions) if conditions else None, made[0].span, made[0].leaves,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from hbc.frontend.program.funcs import Update
 from hbc.frontend.program.literals import UNKNOWN, is_broken
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
-from hbc.ir.ground.diag import Note
+from hbc.frontend.text.walk import nodes as syntax_nodes
+from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, le, lt
@@ -66,6 +67,10 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
         return None
     read = [*indices, stored, *([test] if test is not None else [])]
     names = frozenset().union(*map(free_variables, read))
+    if u.ends is not None and test is not None:
+        if not ends_well(u, u.ends, indices, test, scope):
+            return None
+        names |= {u.ends.text}
     ends: dict[str, tuple[ir.Expr, ir.Expr]] = {}
     for r in reversed(scope.dependent):
         if r in names:
@@ -79,7 +84,45 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     reduce = tuple(
         replace(r, ends=ends.get(r.name)) for r in scope.reduces.values() if r.name in names
     )
-    return Update(indices, stored, op, reduce, test, u.span)
+    leaves = "" if u.ends is None else u.ends.text
+    return Update(indices, stored, op, reduce, test, u.span, leaves)
+
+
+def ends_well(
+    u: ast.Definition, ends: ast.Ident, indices: tuple[ir.Expr, ...], test: ir.Expr, scope: Scope
+) -> bool:
+    """Whether the condition behind `while` stays false once it is: it reads what the steps of its own point
+    leave, and they leave that as it is from then on. Reports otherwise."""
+    before = len(scope.mistakes)
+    reduces = scope.reduces.keys()
+    if ends.text not in reduces:
+        hint = did_you_mean(ends.text, reduces) or f"write `reduce {ends.text} in ...`"
+        scope.report(f"`{ends.text}` is no reduction variable", ends.span, hint)
+        return False
+    for written, i in zip(u.indices, indices, strict=True):
+        if not free_variables(i).isdisjoint(reduces):
+            scope.report(
+                "an update that ends early has its own variables as indices", written.span,
+                "each point ends by itself: write what differs from step to step as a value",
+            )  # fmt: skip
+    for r in sorted(free_variables(test) & reduces):
+        assert u.condition is not None
+        scope.report(
+            f"the condition of `while {ends.text}:` reads `{r}`", u.condition.span,
+            "it ends the steps for good, so it reads what they leave: let a member of the Func keep what"
+            " it asks for, or say it in the interval of the reduction",
+        )  # fmt: skip
+    data = sorted(scope.dependent.keys() & {ends.text, *names_read(u.value)})
+    for r in data:
+        scope.report(
+            f"the interval of `{r}` reads data or variables, and the update ends early", ends.span,
+            "declare the most steps there are by sizes", Note("the interval", scope.dependent[r].span),
+        )  # fmt: skip
+    return len(scope.mistakes) == before
+
+
+def names_read(e: ast.Expr) -> set[str]:
+    return {n.text for n in syntax_nodes(e) if isinstance(n, ast.Name)}
 
 
 def ends_of(r: str, u: ast.Definition, env: Env) -> tuple[ir.Expr, ir.Expr] | None:

@@ -10,6 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from hbc.frontend.directives.gpu_atomics import atomic_op
+from hbc.frontend.lowering.early_end import (
+    ends,
+    iteration,
+    noted,
+    remembered,
+    remembers,
+)
 from hbc.frontend.lowering.filled import filled_with_zeros
 from hbc.frontend.lowering.gpu_nest import cut_by_blocks, nests_directly
 from hbc.frontend.lowering.loop_kind import loop_kind
@@ -125,6 +132,10 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     stage = nest.stage
     if depth == len(stage.loops):
         return _statement(g, nest, scope)
+    update = step(g.func, stage.update)
+    if not nest.going and remembers(update, stage, depth, g.program):
+        nest = replace(nest, going=scope.fresh("going", g.func.name))
+        return remembered(nest, _loops(g, nest, scope.named(nest.going), depth))
     loop = stage.loops[depth]
     if nest.has_one_value(loop.dim):
         return _enter(g, nest, scope, depth)
@@ -151,6 +162,8 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     if kind in THREADS and loop.dim in nest.limits and not padded:
         inner = inner.limited(loop.dim)
     body = _enter(g, inner, inside, depth)
+    if ends(update, nest, loop):
+        body = iteration(nest, name, body)
     if guard is not None:
         body = ir.If(lt(sub(ir.Var(name), start), guard), body)
     # A tail has loops where full pieces have none, and little to gain, but for a GPU's blocks.
@@ -331,6 +344,8 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
         vectors = [x.dim for x in stage.loops if x.kind is ir.LoopKind.VECTOR]
         apart = frozenset[str]().union(*(stage.root_of(dim) for dim in vectors))
         store = filled_with_zeros(store, limits, apart)
+    if nest.going:
+        store = noted(nest, store)
     if where is not None and contains(where, ir.Load):
         parts = conjuncts(where)
         while not contains(parts[0], ir.Load):

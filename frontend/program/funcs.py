@@ -66,7 +66,8 @@ class Update:
     """`f[indices] = value`, for every point of the pure variables in `indices` and of `reduce`
     (declared order, first outermost). `+=` and the like are already written out in `value`, which
     then is `Binary(op, Access(f, indices), term)`, and `op` says which; `op` is None for plain `=`.
-    Where `condition` (bool, or None) is false nothing is stored."""
+    Where `condition` (bool, or None) is false nothing is stored. `leaves`: the reduction whose loop may end
+    once the condition is false, since it then stays so for this point; empty for none."""
 
     indices: tuple[ir.Expr, ...]
     value: ir.Expr
@@ -74,6 +75,7 @@ class Update:
     reduce: tuple[ReduceVar, ...]
     condition: ir.Expr | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    leaves: str = ""
 
 
 @record

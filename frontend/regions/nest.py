@@ -48,6 +48,7 @@ class Nest:
     joined: tuple[Joined, ...] = ()  # steps that come after this one in loops that both have
     within: Mapping[str, tuple[ir.Expr | None, ir.Expr | None]] = field(default_factory=dict)
     # of roots whose loops run further for others: the first offset, and the one behind the last
+    going: str = ""  # the buffer that says whether anything was done, of a loop that may end early
 
     def split_of(self, dim: str) -> Split | None:
         """The split that divides this dimension."""

@@ -298,7 +298,8 @@ class Target:
 class Definition:
     """`name[members][: type][indices] op value [where condition]`; `op` is `=`, `+=`, `-=`, `min=`, ...
     `members` say which Func of a family it is. `others`: what stands behind the first on the left of
-    `(a[x], b[x]) = ...`. `group`: the names of all, in one of the definitions that `expand` makes of it."""
+    `(a[x], b[x]) = ...`. `group`: the names of all, in one of the definitions that `expand` makes of it.
+    `ends`: the reduction that the condition ends where it does not hold, as `while k: condition` says."""
 
     name: Ident
     type: Ident | None
@@ -310,6 +311,7 @@ class Definition:
     members: tuple[Expr, ...] = ()
     others: tuple[Target, ...] = ()
     group: tuple[Ident, ...] = ()
+    ends: Ident | None = None
 
     @property
     def defined(self) -> tuple[Ident, ...]:

@@ -33,6 +33,7 @@ FORMS = {
 BLOCK_FORMS = {
     "EACH": "for l in 1 .. J { g[l][y, x] = down(g[l - 1])[y, x] }",
     "TUPLE": "(best[x], at[x]) = (A[x, 0], 0)",
+    "WHILE": "v[x] = v[x] / 2 while t: v[x] > 1",
 }
 # The same for what stands in descriptions of instructions.
 DESCRIPTION_FORMS = {
@@ -47,7 +48,8 @@ DESCRIPTION_FORMS = {
     "SIZE": "size M, N <= 16",
 }
 KEYWORDS = {name.lower(): name for name in FORMS} | {
-    word: word.upper() for word in ("in", "for", "where", "and", "or", "not", "true", "false")
+    word: word.upper()
+    for word in ("in", "for", "where", "while", "and", "or", "not", "true", "false")
 }
 BEGIN = frozenset(FORMS) - {"LET"}
 

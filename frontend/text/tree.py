@@ -38,10 +38,19 @@ class KernelBuilder(Builder):
         targets = [x for x in c[:at] if isinstance(x, ast.Target)] or [self.left(c[:at])]
         value, *condition = trees(c[at:])
         first = targets[0]
+        word = next((i for i, x in enumerate(c) if is_token(x) and x.type == "WHILE"), None)
+        if len(condition) > 1:
+            self.mistakes.append(
+                Diagnostic(
+                    "an update has `where` or `while`", self.over(c[word:]),
+                    "choose the value instead: `select(condition, new, old)` before `while`",
+                )
+            )  # fmt: skip
         return ast.Definition(
             first.name, first.type, first.indices, str(c[at]), value,
             condition[0] if condition else None, self.over(c), first.members, tuple(targets[1:]),
             tuple(t.name for t in targets) if c[0].type == "TUPLE" else (),
+            None if word is None else self.ident(c[word + 1]),
         )  # fmt: skip
 
     def left(self, c: Children) -> ast.Target:

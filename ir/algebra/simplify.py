@@ -263,6 +263,10 @@ def _stmt(s: ir.Stmt, scope: Scope) -> ir.Stmt:
             new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
             assert isinstance(new, ir.Assert)
             return NOTHING_TO_DO if build.const_value(new.condition) is True else new
+        case ir.Leave():
+            new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
+            assert isinstance(new, ir.Leave)
+            return NOTHING_TO_DO if build.const_value(new.condition) is False else new
         case ir.Prefetch():
             return map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
         case _:

@@ -450,6 +450,16 @@ class Assert:
 
 
 @record
+class Leave:
+    """The innermost loop around, over `loop`, may end where the condition holds: what is left of it would
+    change nothing. Who runs it may go on; so does a loop of another name, around copies of the body."""
+
+    loop: str
+    condition: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
 class Barrier:
     """The threads of a GPU's block, or of each warp, wait here for one another, and see what the others
     stored before. It stands between loops over threads, never inside one. `note` says why."""
@@ -479,7 +489,7 @@ class Comment:
 
 
 Stmt = (
-    Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Barrier | CopyCommit
+    Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Leave | Barrier | CopyCommit
     | CopyWait | Comment
 )  # fmt: skip
 Node = Expr | Stmt

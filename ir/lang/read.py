@@ -96,6 +96,10 @@ def _statement(c: Cursor) -> ir.Stmt:
         condition = expression(c)
         c.expect(",")
         return ir.Assert(condition, _string(c))
+    if c.accept("leave"):
+        loop = c.name()
+        c.expect("if")
+        return ir.Leave(loop, expression(c))
     if c.accept("copies"):
         return _copies(c)
     asynchronous = c.accept("async")

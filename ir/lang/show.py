@@ -174,6 +174,8 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
             return [*first[:-1], f"{pad}}} {second[0].lstrip()}", *second[1:]]
         case ir.Assert(condition=c, message=message):
             return [f"{pad}assert {show(c)}, {json.dumps(message)}"]
+        case ir.Leave(loop=loop, condition=c):
+            return [f"{pad}leave {loop} if {show(c)}"]
         case _:
             assert_never(s)
 

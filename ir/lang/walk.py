@@ -162,10 +162,13 @@ def substitute(e: ir.Expr, values: Mapping[str, ir.Expr]) -> ir.Expr:
 
 
 def substitute_stmt(s: ir.Stmt, values: Mapping[str, ir.Expr]) -> ir.Stmt:
-    """`s` with free variables replaced."""
+    """`s` with free variables replaced. A loop whose variable is, is gone, and nothing is left to end."""
     if not values:
         return s
     match s:
+        case ir.Block(body=body) if any(isinstance(c, ir.Leave) and c.loop in values for c in body):
+            kept = (c for c in body if not (isinstance(c, ir.Leave) and c.loop in values))
+            return block(*(substitute_stmt(c, values) for c in kept))
         case ir.For(var=name) | ir.LetStmt(name=name) if name in values:
             inner = {k: x for k, x in values.items() if k != name}
             return map_stmt(s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, inner))

@@ -48,6 +48,7 @@ class Code:
     buffers: dict[str, str] = field(default_factory=dict)
     objects: dict[str, object] = field(default_factory=dict)
     loops: dict[str, str] = field(default_factory=dict)
+    innermost: str = ""  # the variable of the loop that lines are in
     instructions: dict[str, Instruction] = field(default_factory=dict)
     thread: str = ""
     in_block: bool = False

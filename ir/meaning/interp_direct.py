@@ -56,7 +56,7 @@ def execute(s: ir.Stmt, scope: Scope) -> None:
         case ir.Prefetch(index=index):
             if contains(index, ir.Load):  # the hint itself reads these
                 value(index, scope)
-        case ir.Barrier() | ir.Comment():
+        case ir.Barrier() | ir.Comment() | ir.Leave():  # a loop may go on
             pass
         case _:
             raise InternalError(f"a {type(s).__name__} of this kind is run by `interp` alone")

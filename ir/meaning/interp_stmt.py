@@ -51,6 +51,9 @@ def emit_statement(code: Code, s: ir.Stmt) -> None:
                     emit_statement(code, otherwise)
         case ir.Assert(condition=condition, message=message):
             code.line(f"if not {emit(code, condition)}: raise InterpError({message!r})")
+        case ir.Leave(loop=loop, condition=condition):
+            if loop == code.innermost:
+                code.line(f"if {emit(code, condition)}: break")
         case ir.CopyCommit():
             code.line("copies.commit()")
         case ir.CopyWait(most=most):
@@ -72,11 +75,13 @@ def _for(code: Code, s: ir.For) -> None:
     code.in_block = in_block or s.kind is ir.LoopKind.BLOCK
     if s.kind is ir.LoopKind.THREAD:  # which count warps where there are lanes
         code.thread = f"({thread or 0}) * {count} + {python} - {first}"
+    around, code.innermost = code.innermost, s.var
     with (
         code.loop(python, f"range({first}, {first} + {count})"),
         code.bound(code.variables, s.var, python),
     ):
         emit_statement(code, s.body)
+    code.innermost = around
     code.thread, code.in_block = thread, in_block
 
 

@@ -118,6 +118,9 @@ def _check_stmt(
             _check_type(c, CONDITION, "an assertion", stage)
             if not top:
                 _fail(s, "an assertion inside a loop", stage)
+        case ir.Leave(condition=c):
+            _check_expr(c, names, buffers, stage)
+            _check_type(c, CONDITION, "what a loop ends by", stage)
         case ir.CopyWait(most=most):
             if most < 0:
                 _fail(s, "a wait for all groups of copies but fewer than none", stage)

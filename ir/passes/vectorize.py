@@ -255,7 +255,14 @@ class _Widen:
     def stmt(self, s: ir.Stmt, mask: ir.Expr | None) -> ir.Stmt:
         """`s` in all lanes for which the (vector) mask holds."""
         match s:
-            case ir.Comment() | ir.Assert() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
+            case (
+                ir.Comment()
+                | ir.Assert()
+                | ir.Leave()
+                | ir.Barrier()
+                | ir.CopyCommit()
+                | ir.CopyWait()
+            ):
                 return s
             case ir.Prefetch(index=index):
                 first = {n: _first(v) for n, v in self.varying.items()}
@@ -330,6 +337,8 @@ class _Widen:
             own = live_where(own, outer)
             mask = own if outer is None else and_(outer, own)
         if not self.varies(s.index):
+            if mask is not None and not self.varies(s.value) and not _reduces(s):
+                return ir.If(ir.VectorReduce(ir.Op.OR, mask, 1), s)
             return self._reduction(s, mask)
         index = self.full(s.index)
         value = self.full(s.value)

@@ -11,7 +11,8 @@ cx[x] = left + f32(x) * pitch
 cy[y] = top - f32(y) * pitch
 (count[y, x], re[y, x], im[y, x]) = (0, 0.0, 0.0)
 (count[y, x], re[y, x], im[y, x]) = (count[y, x] + 1, re[y, x] * re[y, x] - im[y, x] * im[y, x] + cx[x],
-    2 * re[y, x] * im[y, x] + cy[y]) where count[y, x] == i32(t) and re[y, x] * re[y, x] + im[y, x] * im[y, x] <= 4
+    2 * re[y, x] * im[y, x] + cy[y])
+    while t: re[y, x] * re[y, x] + im[y, x] * im[y, x] <= 4
 
 schedule lanes for c, avx2, avx512, arm_dot {
     count.vectorize(x, 16)

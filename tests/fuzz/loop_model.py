@@ -107,7 +107,7 @@ def node_of(draft: Draft, f: FuncDraft) -> Node:
                 frozenset(u.reduce),
                 u.associative,
                 u.scan,
-                " where " in u.text,
+                " where " in u.text or " while " in u.text,
                 reads=names({**u.reads}),
                 product=u.product,
             )

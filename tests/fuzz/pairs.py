@@ -9,7 +9,7 @@ from draft import Array, FuncDraft
 
 LINE = re.compile(
     r"(?P<name>\w+)(?P<type>: \w+)?\[(?P<place>.*?)\] (?P<op>[-+*|&^]|min|max)?= (?P<term>.*?)"
-    r"(?P<where> where .*)?"
+    r"(?P<where> where .*)?(?P<while> while .*)?"
 )
 
 
@@ -41,6 +41,10 @@ def pair(c: Choices, func: FuncDraft, other: Array) -> None:
         if chance(c, 50):
             value = f"select({own} < {f}({own_other}), {value}, ({own}, {own_other}))"
         where = f" where {own} < {f}({own_other})" if chance(c, 25) else ""
+        if line["while"] is not None:
+            where = line["while"]
+            if chance(c, 50):
+                where = f" while {where.split()[1]} {own} < {f}({own_other})"
         u.text = f"({own}, {own_other}) = {value}{line['where'] or where}"
         u.associative, u.scan, u.product = False, True, False
 

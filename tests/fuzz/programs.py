@@ -148,7 +148,14 @@ def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> Non
     output = last or (chance(c, 15) and all(s.low >= 0 for s in a.needed))
     variables = (POOLS[0] if chance(c, 60) else pick(c, POOLS))[: a.rank]
     func = FuncDraft(a.name, a.element, variables, "", {}, [], a.needed, output)
-    kinds = [(5, "pure"), (4, "reduce"), (2, "scan"), (1, "scatter"), (1, "overwrite")]
+    kinds = [
+        (5, "pure"),
+        (4, "reduce"),
+        (2, "scan"),
+        (1, "scatter"),
+        (1, "overwrite"),
+        (1, "early"),
+    ]
     if draft.products and a.element == draft.palette[0]:
         kinds.append((24, "product"))
     updates = []

@@ -16,7 +16,7 @@ from hbc.ir.lang.types import DTYPES
 LATER = tuple(name for name, row in DIRECTIVES.items() if row.gpu)  # for the target `cuda`
 WORDS = (
     *(d for d in DIRECTIVES if d not in LATER), "registers", "stack", "heap", *DTYPES,
-    "clamp_edge", "zero_edge", "mirror", "wrap", "select", "let", "where", "min", "max", "abs",
+    "clamp_edge", "zero_edge", "mirror", "wrap", "select", "let", "where", "while", "min", "max", "abs",
     "clamp", "exp", "exp2", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "floor", "ceil", "round", "not",
     "and", "or", "table", "param", "type", "require", "reduce", "inf", "pi",
 )  # fmt: skip

@@ -32,6 +32,8 @@ def update(draft: Draft, func: FuncDraft, readable: list[Array], kind: str) -> F
             return product(draft, func, readable)
         case "scatter":
             return scatter(draft, func, readable)
+        case "early":
+            return early(draft, func, readable)
         case _:
             return overwrite(draft, func, readable)
 
@@ -158,6 +160,31 @@ def scan(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
         line = f"{func.name}[{left}] = {value}{suffix(env)}"
         pure = tuple(v for v in func.variables if v != variable)
         return UpdateDraft(line, pure, (t,), {t: span.extent()}, False, True, reads)
+
+    return finish
+
+
+def early(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
+    """f[x, y] = g(f[x, y], x, y, r) while r: f[x, y] < c(x, y)"""
+
+    def finish() -> UpdateDraft:
+        c, reads = draft.c, Reads()
+        reduce = reduce_variables(draft, 1)
+        r = next(iter(reduce))
+        old = f"{func.name}[{', '.join(func.variables)}]"
+        steps = environment(draft, func, readable, reduce, reads)
+        points = environment(draft, func, readable, {}, reads)
+        term = expression(steps, func.element, c.integer(0, 2))
+        if func.element == BOOL:
+            value, test = f"({old} == {term})", pick(c, (old, f"({old} or {condition(points, 1)})"))
+        else:
+            half = "* 0.5" if func.element.is_float else "/ 2"
+            value = pick(c, (f"{old} + {term}", f"max({old}, {term})", f"{term} - {old} {half}"))
+            op = pick(c, ("<", "<=", ">", "!="))
+            test = f"{old} {op} {expression(points, func.element, c.integer(0, 1))}"
+        line = f"{old} = {value} while {r}: {test}"
+        extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
+        return UpdateDraft(line, func.variables, (r,), extents, False, True, reads)
 
     return finish
 

@@ -30,6 +30,7 @@ from hbc.ir.lang.nodes import (
     Gather,
     If,
     Instruct,
+    Leave,
     Let,
     LetStmt,
     Load,
@@ -78,8 +79,8 @@ ONE_OF_EACH: list[Node] = [
     Store("A", four, x, mask), Prefetch("A", i, F32), For("k", i, j, LoopKind.SERIAL, empty),
     Block((Comment("one"), Comment("two"))), LetStmt("t", i, empty),
     Allocate("t", F32, i, Memory.STACK, empty), If(const_bool(True), empty, Comment("else")),
-    Assert(const_bool(True), "why"), Comment("why"), Barrier(), CopyCommit(), CopyWait(1),
-    Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
+    Assert(const_bool(True), "why"), Leave("k", const_bool(True)), Comment("why"), Barrier(),
+    CopyCommit(), CopyWait(1), Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
 ]  # fmt: skip
 
 
