@@ -108,7 +108,10 @@ def _compiles() -> Iterator[None]:
     if said != "run":
         folder = Path(said) if said else suite_compiles.FOLDER
         headers = suite_headers.Precompiled(folder / suite_compiles.HEADERS)
-        compiles = suite_compiles.Compiles(run_tool.compile_with, folder, faster=headers)
+        compiles = suite_compiles.Compiles(
+            run_tool.compile_with, folder,
+            faster=lambda words: suite_headers.linked_sooner(headers(words)),
+        )  # fmt: skip
 
     def on_threads(arguments: Sequence[str], made: Path) -> "subprocess.CompletedProcess[str]":
         """Parallel loops start their threads however small they are."""

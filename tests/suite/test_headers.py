@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import suite_headers
-from suite_headers import Precompiled
+from suite_headers import Precompiled, linked_sooner
 
 TEXT = "#include <immintrin.h>\n__m128 f(__m128 a, __m128 b) { return _mm_add_ps(a, b); }\n"
 
@@ -84,3 +84,21 @@ def test_a_header_that_is_refused(tmp_path: Path) -> None:
     faster = Precompiled(tmp_path / "headers")
     words = command(tmp_path, "-O2", "-mno-such-thing")
     assert [faster(words), faster(words)] == [words, words]
+
+
+@pytest.mark.parametrize(
+    ("words", "gold"),
+    [
+        ("gcc -shared k.c -o k.so", "ld.gold"),
+        ("g++ -c k.cpp -o k.o", "ld.gold"),
+        ("g++ -fsanitize=thread k.cpp -o k", "ld.gold"),
+        ("g++ -shared k.cpp -o k.so", None),
+    ],
+)
+def test_what_is_linked_as_it_is(words: str, gold: str | None) -> None:
+    assert linked_sooner(words.split(), gold) == words.split()
+
+
+def test_cpp_is_linked_by_gold() -> None:
+    words = linked_sooner(["g++", "-shared", "k.cpp", "-o", "k.so"], "ld.gold")
+    assert words == ["g++", "-fuse-ld=gold", "-shared", "k.cpp", "-o", "k.so"]
