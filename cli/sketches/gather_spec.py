@@ -41,7 +41,7 @@ def run_gather(
     from hbc.synth.prunings.watch import Stopped
 
     if target not in FILES:
-        hint = did_you_mean(target, FILES) or f"but for {' and '.join(FILES)}"
+        hint = did_you_mean(target, FILES) or f"but for {', '.join(FILES)}"
         raise UsageError(Diagnostic(f"no gather is looked for on `{target}`", hint=hint))
     dtype = element_type(element)
     asked = parse_gather(text, dtype.bytes, MOST_BYTES)

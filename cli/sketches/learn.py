@@ -6,13 +6,14 @@ Run as a program, this file adds what the library lacks of what kernels usually 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from hbc.cli.sketches.read_sketch import SHIPPED, importer
+from hbc.cli.sketches.shuffles import needs_constants, only
 from hbc.codegen.moves.text import Constant, Constants, instruction_text
 from hbc.codegen.text.names import Scope
 from hbc.ir.movement.chain import ANY, Chain, Movement, Row, Step, coarse, does
@@ -24,7 +25,6 @@ from hbc.ir.moves.register_program import RegisterProgram, reads, respelled
 from hbc.synth.shuffles.choices import Choosing, choosing
 
 FILES = {128: "avx2_shuffles.sf", 256: "avx2_shuffles.sf", 512: "avx512_shuffles.sf"}
-NEEDING = ("{vector", "{bytes", "{signs", "{lanes")
 CONSTANT = re.compile(r"\[\d+: [^\]]*\]")
 ACROSS = ("permute", "cvtepu")  # in names of 256-bit instructions of which there is no shorter one
 
@@ -70,16 +70,12 @@ def learn(m: Movement, machine: Choosing) -> tuple[Chain, int] | None:
     chains = _chains(solved.program if solved else None, m, rows, machine)
     if not chains:  # units were taken apart
         whole = [f for f in machine.table.forms if not f.names or f.per >= m.bits // 8]
-        again = Solver(_of(machine, whole), lambda: None).solve(m.sources, rows)
-        chains = _chains(again.program if again else None, m, rows, _of(machine, whole))
-    plain = [f for f in machine.table.forms if not any(w in f.spelling for w in NEEDING)]
-    chains += _chains(in_rounds(_of(machine, plain), m.sources, rows), m, rows, machine)
+        again = Solver(only(machine, whole), lambda: None).solve(m.sources, rows)
+        chains = _chains(again.program if again else None, m, rows, only(machine, whole))
+    plain = [f for f in machine.table.forms if not needs_constants(f)]
+    chains += _chains(in_rounds(only(machine, plain), m.sources, rows), m, rows, machine)
     bound = 0 if solved is None else solved.bound
     return (min(chains, key=lambda c: (c.cost, _constants(c))), bound) if chains else None
-
-
-def _of(machine: Choosing, forms: Iterable[Form]) -> Choosing:
-    return choosing(replace(machine.table, forms=tuple(forms), _stacks={}, _doubled=[]))
 
 
 def _chains(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -13,14 +13,18 @@ from hbc.cli.sketches.read_sketch import SHIPPED, importer
 from hbc.codegen.moves.plan import NOTHING, plan_registers
 from hbc.ir.ground.source import Source
 from hbc.ir.moves.gather import UNDEFINED, Gather, Locations
-from hbc.ir.moves.instruction_table import fitting
+from hbc.ir.moves.instruction_table import Form, fitting
 from hbc.ir.moves.layout_change import LayoutChange
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, respelled
 from hbc.ir.moves.sketch import Option, SetDefinition
 from hbc.synth.shuffles.choices import Choosing, choosing
 
 # target -> the file under `isa/` that describes its instructions, and the bytes of a register
-FILES = {"avx512": ("avx512_shuffles.sf", 64), "avx2": ("avx2_shuffles.sf", 32)}
+FILES = {
+    "avx512": ("avx512_shuffles.sf", 64),
+    "avx2": ("avx2_shuffles.sf", 32),
+    "neon": ("neon_moves.sf", 16),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +100,7 @@ def _solved(
 
     solved = Solver(machine, check).solve(count, rows)
     if solved is not None:
-        program = respelled(solved.program, rows, machine.table)
+        program = _lighter(respelled(solved.program, rows, machine.table), count, rows, machine)
         assert does(program, rows)
         return Shuffle(program, solved.bound)
     try:
@@ -104,6 +108,30 @@ def _solved(
     except Stopped:
         return None
     return Shuffle(planned(machine, count, rows), 0)
+
+
+def _lighter(
+    program: RegisterProgram, count: int, rows: Locations, machine: Choosing
+) -> RegisterProgram:
+    """The same in rounds of instructions without registers of constants, where that takes no more of them."""
+    from hbc.synth.shuffles.rounds import bits_of, in_rounds
+
+    if not any(map(needs_constants, (op.fit.form for op in program.ops))) or bits_of(rows) is None:
+        return program
+    plain = in_rounds(
+        only(machine, [f for f in machine.table.forms if not needs_constants(f)]), count, rows
+    )
+    return program if plain is None or plain.cost > program.cost else plain
+
+
+def only(machine: Choosing, forms: Iterable[Form]) -> Choosing:
+    """The machine with these of its instructions."""
+    return choosing(replace(machine.table, forms=tuple(forms), _stacks={}, _doubled=[]))
+
+
+def needs_constants(form: Form) -> bool:
+    """Whether its code reads a register of constants."""
+    return any(word in form.spelling for word in ("{vector", "{bytes", "{signs", "{lanes"))
 
 
 def byte_rows(gather: Gather, size: int, lanes: int) -> Locations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.writer import Writer
@@ -13,20 +13,56 @@ from hbc.ir.lang.types import DType
 
 @record
 class VectorTarget:
-    """Registers of `bits` bits. `prefix` and `type` as intrinsics have them; `flags` for gcc and clang."""
+    """Registers of `bits` bits, of integers of any width, and what C calls them: `type`, `header`, `zero`,
+    loads and stores of whole registers, `aligned` loads (`{place}`, `{value}`). `splat`: all elements alike,
+    by the element's type. `flags` for gcc and clang."""
 
     name: str
     bits: int
-    prefix: str
-    flags: str
+    type: str
+    header: str
+    load: str
+    aligned: str
+    store: str
+    zero: str
+    splat: Mapping[str, str]
+    flags: str = ""
 
-    @property
-    def type(self) -> str:
-        return f"__m{self.bits}i"
+    def loaded(self, place: str) -> str:
+        return self.load.format(place=place)
+
+    def stored(self, place: str, value: str) -> str:
+        return f"{self.store.format(place=place, value=value)};"
 
 
-AVX512 = VectorTarget("avx512", 512, "_mm512", "-mavx512f -mavx512bw")
-AVX2 = VectorTarget("avx2", 256, "_mm256", "-mavx2")
+INTEGERS = (8, 16, 32, 64)  # bits
+
+
+def _x86(name: str, bits: int, flags: str) -> VectorTarget:
+    m, t = f"_mm{bits}", f"__m{bits}i"
+    splat = {
+        f"{kind}{n}": f"{m}_set1_epi{n}((int{n}_t){{value}})" for kind in "iu" for n in INTEGERS
+    }
+    if bits == 256:
+        splat |= {of: splat[of].replace("epi64", "epi64x") for of in ("i64", "u64")}
+    for of, suffix in (("f32", "ps"), ("f64", "pd")):
+        splat[of] = f"{m}_cast{suffix}_si{bits}({m}_set1_{suffix}({{value}}))"
+    return VectorTarget(
+        name, bits, t, "immintrin.h", f"{m}_loadu_si{bits}((const {t} *)({{place}}))",
+        f"{m}_load_si{bits}((const {t} *){{place}})", f"{m}_storeu_si{bits}(({t} *)({{place}}), {{value}})",
+        f"{m}_setzero_si{bits}()", splat, flags,
+    )  # fmt: skip
+
+
+AVX512 = _x86("avx512", 512, "-mavx512f -mavx512bw")
+AVX2 = _x86("avx2", 256, "-mavx2")
+NEON = VectorTarget(
+    "neon", 128, "uint8x16_t", "arm_neon.h", "vld1q_u8((const uint8_t *)({place}))",
+    "vld1q_u8((const uint8_t *){place})", "vst1q_u8((uint8_t *)({place}), {value})", "vdupq_n_u8(0)",
+    {f"{kind}{n}": f"(uint8x16_t)vdupq_n_{name}{n}({{value}})"
+     for kind, name, widths in (("i", "s", INTEGERS), ("u", "u", INTEGERS), ("f", "f", (32, 64)))
+     for n in widths},
+)  # fmt: skip
 
 
 @record
@@ -66,11 +102,13 @@ def c_text(
     """The file: one function for one block of each array, one for many."""
     out = Writer()
     flags = target.flags + (" -mavx512vbmi" if _permutes_bytes(function.body) else "")
-    for note in [*notes, f"Needs {flags}."]:
+    for note in [*notes, *([f"Needs {flags}."] if flags else [])]:
         out.comment(note)
     if "INFINITY" in "".join(function.body):
         out.raw("#include <math.h>")
-    out.raw("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>")
+    out.raw(
+        f"#include <{target.header}>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>"
+    )
     out.blank()
     for text in folds:
         out.raw(text)
@@ -108,7 +146,7 @@ def _block(out: Writer, function: Function, target: VectorTarget) -> None:
             if not re.search(rf"\b{array.name}\b", text):
                 out.line(f"(void){array.name}; // nothing is wanted of it")
         for name in function.constants:
-            loaded = f"{target.prefix}_load_si{target.bits}((const {target.type} *){name}_table)"
+            loaded = target.aligned.format(place=f"{name}_table")
             out.line(f"const {target.type} {name} = {loaded};")
         out.blank()
         out.lines += function.body
@@ -123,18 +161,17 @@ def _permutes_bytes(body: Sequence[str]) -> bool:
 def _parts(out: Writer, target: VectorTarget, body: str) -> None:
     """What loads and stores a part of a register, where it is used."""
     vector, size = target.type, target.bits // 8
-    pointer = f"{target.prefix}_{{}}u_si{target.bits}"
     if "load_part(" in body:
         out.function(f"static {vector} load_part", ["const void *from", "size_t bytes"], "")
         with out.braces():
             out.line(f"uint8_t whole[{size}] = {{0}};")
             out.line("memcpy(whole, from, bytes);")
-            out.line(f"return {pointer.format('load')}((const {vector} *)whole);")
+            out.line(f"return {target.loaded('whole')};")
         out.blank()
     if "store_part(" in body:
         out.function("static void store_part", ["void *to", f"{vector} from", "size_t bytes"], "")
         with out.braces():
             out.line(f"uint8_t whole[{size}];")
-            out.line(f"{pointer.format('store')}(({vector} *)whole, from);")
+            out.line(target.stored("whole", "from"))
             out.line("memcpy(to, whole, bytes);")
         out.blank()

@@ -71,10 +71,5 @@ def identity_text(operation: str, dtype: DType, target: VectorTarget) -> str | N
         value = float("inf") if operation == "min" else float("-inf")
     else:
         value = dtype.limits[operation == "min"]
-    suffix = {"f32": "ps", "f64": "pd"}.get(dtype.name)
-    if suffix:
-        text = constant(float(value), dtype)
-        cast = f"{target.prefix}_cast{suffix}_si{target.bits}"
-        return f"{cast}({target.prefix}_set1_{suffix}({text}))"
-    wide = "64x" if dtype.bits == 64 and target.bits == 256 else str(dtype.bits)
-    return f"{target.prefix}_set1_epi{wide}(({int_type(dtype.bits, signed=True)}){constant(value, dtype)})"
+    text = constant(float(value) if dtype.is_float else value, dtype)
+    return target.splat[dtype.name].format(value=text)

@@ -115,7 +115,7 @@ def _make(printer: Printer, name: str, view: View) -> dict[int, str]:
         if value != NOTHING:
             made[register] = values[value]
         elif (rows[register] == ZERO).any():
-            made[register] = f"{printer.target.prefix}_setzero_si{printer.target.bits}()"
+            made[register] = printer.target.zero
     return made
 
 
@@ -164,14 +164,13 @@ def _register(printer: Printer, array: str, register: int) -> str:
     known = printer.registers[array]
     if register not in known:
         if array not in printer.inputs:
-            return f"{printer.target.prefix}_setzero_si{printer.target.bits}()"
+            return printer.target.zero
         known[register] = printer.scope.fresh(f"{array}_{register}")
         lanes = printer.table.lanes
         left = min(lanes, printer.sizes[array] - register * lanes)
         place = f"{printer.pointers[array]} + {register * lanes}"
         if left == lanes:
-            pointer = f"(const {printer.target.type} *)({place})"
-            text = f"{printer.target.prefix}_loadu_si{printer.target.bits}({pointer})"
+            text = printer.target.loaded(place)
         else:
             text = f"load_part({place}, {left * printer.dtype.bytes})"
         printer.out.line(f"const {printer.target.type} {known[register]} = {text};")
@@ -231,11 +230,10 @@ def _store(printer: Printer, name: str, pointer: str) -> None:
     size = printer.sizes[name]
     target = printer.target
     for register in range(-(-size // lanes)):
-        text = registers.get(register) or f"{target.prefix}_setzero_si{target.bits}()"
+        text = registers.get(register) or target.zero
         place = f"{pointer} + {register * lanes}"
         left = min(lanes, size - register * lanes)
         if left == lanes:
-            whole = f"{target.prefix}_storeu_si{target.bits}"
-            printer.out.line(f"{whole}(({target.type} *)({place}), {text});")
+            printer.out.line(target.stored(place, text))
         else:
             printer.out.line(f"store_part({place}, {text}, {left * printer.dtype.bytes});")

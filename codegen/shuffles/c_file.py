@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hbc.codegen.moves.file import AVX2, AVX512, Array, Function, VectorTarget, c_text
+from hbc.codegen.moves.file import AVX2, AVX512, NEON, Array, Function, VectorTarget, c_text
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.text.names import Scope, identifier
 from hbc.codegen.text.writer import Writer
@@ -12,7 +12,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang.types import DType
 from hbc.ir.moves.register_program import RegisterProgram
 
-TARGETS = {"avx512": AVX512, "avx2": AVX2}
+TARGETS = {"avx512": AVX512, "avx2": AVX2, "neon": NEON}
 
 # Registers of so many bits, of which so many bytes are an array's: how these are loaded and stored.
 PARTS: dict[tuple[int, int], tuple[str, str]] = {
@@ -31,6 +31,10 @@ PARTS: dict[tuple[int, int], tuple[str, str]] = {
     (256, 16): (
         "_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)({place})))",
         "_mm_storeu_si128((__m128i *)({place}), _mm256_castsi256_si128({value}));",
+    ),
+    (128, 8): (
+        "vcombine_u8(vld1_u8((const uint8_t *)({place})), vdup_n_u8(0))",
+        "vst1_u8((uint8_t *)({place}), vget_low_u8({value}));",
     ),
     (256, 8): (
         "_mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *)({place})))",
@@ -107,12 +111,12 @@ def _place(
 def _loaded(machine: VectorTarget, array: str, register: int, size: int, dtype: DType) -> str:
     place, count = _place(machine, array, register, size, dtype)
     if count == machine.bits // 8:
-        return f"{machine.prefix}_loadu_si{machine.bits}((const {machine.type} *)({place}))"
+        return machine.loaded(place)
     if (machine.bits, count) in PARTS:
         return PARTS[machine.bits, count][0].format(place=place)
     if machine is AVX512:
         return f"_mm512_maskz_loadu_epi8({_bytes(count)}, {place})"
-    if count % 4 == 0:
+    if machine is AVX2 and count % 4 == 0:
         return f"_mm256_maskload_epi32((const int *)({place}), {_words(count)})"
     return f"load_part({place}, {count})"
 
@@ -122,13 +126,12 @@ def _stored(
 ) -> str:
     place, count = _place(machine, array, register, size, dtype)
     if count == machine.bits // 8:
-        whole = f"{machine.prefix}_storeu_si{machine.bits}"
-        return f"{whole}(({machine.type} *)({place}), {value});"
+        return machine.stored(place, value)
     if (machine.bits, count) in PARTS:
         return PARTS[machine.bits, count][1].format(place=place, value=value)
     if machine is AVX512:
         return f"_mm512_mask_storeu_epi8({place}, {_bytes(count)}, {value});"
-    if count % 4 == 0:
+    if machine is AVX2 and count % 4 == 0:
         return f"_mm256_maskstore_epi32((int *)({place}), {_words(count)}, {value});"
     return f"store_part({place}, {value}, {count});"
 

@@ -22,6 +22,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.types import BOOL, I8, DType
+from hbc.ir.lang.walk import free_variables, nodes
 from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_rows import Row, lane_rows
 from hbc.ir.vectors.take import Take, integer
@@ -40,7 +41,7 @@ def load_rows(e: ir.Load, unit: Unit) -> str | None:
     """The C text of the load; None when the rows are too short or too many, or have gaps."""
     t, n = e.type.element, e.type.lanes
     rows = lane_rows(e.index)
-    if t == BOOL or rows is None or n * t.bits not in (128, 256, 512):
+    if t == BOOL or rows is None or n * t.bits not in (128, 256, 512) or not _is_divisible(e.mask):
         return None
     runs = [run for row in rows for part in _distinct(row) for run in _runs(part)]
     width = gcd(n, *(len(run.lanes) for run in runs))
@@ -59,6 +60,8 @@ def repeated_group(e: ir.Load, offsets: tuple[int, ...]) -> ir.Expr | None:
     n = next((i for i in range(1, len(offsets)) if offsets[i] != offsets[0] + i), len(offsets))
     if n in (1, len(offsets)) or offsets != offsets[:n] * (len(offsets) // n):
         return None
+    if not _is_divisible(e.mask):
+        return None
     first = tuple(range(n))
     live = None if e.mask is None else Take()(e.mask, first)
     if e.mask is not None and any(
@@ -68,6 +71,16 @@ def repeated_group(e: ir.Load, offsets: tuple[int, ...]) -> ir.Expr | None:
         return None
     return ir.Broadcast(
         ir.Load(e.buffer, Take()(e.index, first), e.type.with_lanes(n), live), len(offsets) // n
+    )
+
+
+def _is_divisible(mask: ir.Expr | None) -> bool:
+    """Whether lanes of a mask can be taken: not those of a variable, which are in a register."""
+    if mask is None:
+        return True
+    free = free_variables(mask)
+    return not any(
+        isinstance(n, ir.Var) and n.type.lanes > 1 and n.name in free for n in nodes(mask)
     )
 
 

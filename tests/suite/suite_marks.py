@@ -62,7 +62,8 @@ class Marks:
         for item in items:
             marks = marks_of(item.path)
             fixtures = getattr(item, "fixturenames", ())
-            if "arm" in fixtures or any(name in item.nodeid for name in arm_targets()):
+            emulated = any(name in item.nodeid for name in arm_targets()) or "neon" in item.name
+            if "arm" in fixtures or emulated:
                 marks |= {"qemu"}
             for mark in sorted(marks):
                 item.add_marker(mark)

@@ -161,7 +161,7 @@ def test_what_is_proven_agrees_with_trying_everything() -> None:
             assert solved.program.cost == known
 
 
-@pytest.mark.parametrize("target", ["avx512", "avx2"])
+@pytest.mark.parametrize("target", ["avx512", "avx2", "neon"])
 def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
     """Random gathers with zeros and elements that do not matter, executed."""
     from hbc.cli.sketches.gather_spec import NAME
@@ -178,7 +178,7 @@ def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
         assert found is not None
         buffers = [Buffer("x", read)], [Buffer("out", count)]
         code = emit_registers(NAME, found.program, *buffers, DTYPES[kind], target, [])
-        for compiler in native.COMPILERS:
+        for compiler in native.compilers(target):
             loaded = native.library(code, target, tmp_path, compiler.command)
             given = native.random_values(generator, read, f"u{8 * size}")
             out = native.poisoned(given, count)

@@ -12,17 +12,18 @@ import numpy as np
 import pytest
 
 from hbc.cli.sketches.synth_code import moves_table
+from hbc.codegen.moves.file import AVX2, AVX512, NEON
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.text.names import Scope
 from hbc.ir.moves.gather import UNDEFINED, ZERO
 from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable, fittable, fitting
 
 OF_ONE_DESCRIPTION = 6  # forms that are drawn
-VECTORS = {"avx512": ("__m512i", "_mm512", 512), "avx2": ("__m256i", "_mm256", 256)}
+VECTORS = {"avx512": AVX512, "avx2": AVX2, "neon": NEON}
 
 TABLES = [
     (target, bits, vbmi)
-    for target in ("avx512", "avx2")
+    for target in VECTORS
     for bits in (8, 16, 32, 64)
     for vbmi in (False, True)
     if not vbmi or (target == "avx512" and bits == 8)
@@ -61,27 +62,29 @@ def source_of(fit: Fit, lanes: int) -> list[int]:
 
 
 def c_file(fits: list[Fit], table: InstructionTable, target: str) -> str:
-    vector, prefix, bits = VECTORS[target]
+    vector = VECTORS[target]
     constants = Constants(Scope())
     texts = [instruction_text(fit, ("u", "v"), table.bits, constants) for fit in fits]
-    lines = ["#include <immintrin.h>", "#include <stdint.h>", *constants.declarations(bits)]
+    lines = [
+        f"#include <{vector.header}>",
+        "#include <stdint.h>",
+        *constants.declarations(vector.bits),
+    ]
     for number, text in enumerate(texts):
-        text = re.sub(r"\bindex\d+(_\d+)?\b", lambda name: load(name[0], target), text)
-        load_ = f"{prefix}_loadu_si{bits}((const {vector} *)"
+        text = re.sub(
+            r"\bindex\d+(_\d+)?\b",
+            lambda name: vector.aligned.format(place=f"{name[0]}_table"),
+            text,
+        )
         lines += [
             f"void f{number}(const void *a, const void *b, void *out);",
             f"void f{number}(const void *a, const void *b, void *out) {{",
-            f"    const {vector} u = {load_}a), v = {load_}b);",
+            f"    const {vector.type} u = {vector.loaded('a')}, v = {vector.loaded('b')};",
             "    (void)v;",
-            f"    {prefix}_storeu_si{bits}(({vector} *)out, {text});",
+            f"    {vector.stored('out', text)}",
             "}",
         ]
     return "\n".join(lines) + "\n"
-
-
-def load(name: str, target: str) -> str:
-    vector, prefix, bits = VECTORS[target]
-    return f"{prefix}_load_si{bits}((const {vector} *){name}_table)"
 
 
 @pytest.mark.parametrize(("target", "bits", "vbmi"), TABLES)
@@ -93,7 +96,7 @@ def test_code_does_what_the_description_says(
     generator = np.random.default_rng(bits)
     fits = drawn(table, generator)
     text = c_file(fits, table, target)
-    loaded = native.library(text, target, tmp_path, native.COMPILERS[0].command)
+    loaded = native.library(text, target, tmp_path, native.compilers(target)[0].command)
     for number, fit in enumerate(fits):
         u, v = (native.random_values(generator, table.lanes, f"u{bits}") for _ in range(2))
         out = native.poisoned(u, table.lanes)

@@ -9,24 +9,43 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulated_moves import SYSROOT, Emulated, call_emulated, driver
 from numpy.typing import NDArray
 
 from hbc.codegen.build import toolchain
+from hbc.codegen.build.cross import emulator
 from hbc.codegen.build.processor import SOFT, cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.build.soft_vectors import functions_for
-from hbc.codegen.build.toolchain import all_compilers
+from hbc.codegen.build.toolchain import all_compilers, cross_compilers
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.target import ARM
 
 Array = NDArray[Any]
 
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
-FLAGS = {"avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"), "avx2": ("-mavx2",)}
+FLAGS = {"avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"), "avx2": ("-mavx2",), "neon": ()}
 NEEDS = {"avx512": ("avx512f", "avx512bw", "avx512vbmi", "avx2"), "avx2": ("avx2",)}
 COMPILERS = [c for c in all_compilers() if c.kind in ("gcc", "clang")]
 
 
+def compilers(target: str) -> list[toolchain.Compiler]:
+    """Those that make code for the target, the preferred one first."""
+    if target != "neon":
+        return COMPILERS
+    return [c for c in cross_compilers(ARM) if c.kind in ("gcc", "clang")]
+
+
 def require(target: str) -> None:
     """Skips, saying why, where this processor or its tools do not have what the code needs."""
+    if target == "neon":
+        try:
+            emulator(ARM)
+        except ToolError as missing:
+            pytest.skip(str(missing))
+        if not SYSROOT.exists() or not compilers(target):
+            pytest.skip("there is no compiler, or no C library, for aarch64")
+        return
     missing = sorted(set(NEEDS[target]) - cpu_features() - SOFT)
     if missing:
         pytest.skip(f"this processor has no {', '.join(missing)}")
@@ -34,12 +53,16 @@ def require(target: str) -> None:
         pytest.skip("there is neither gcc nor clang")
 
 
-def library(text: str, target: str, folder: Path, compiler: Sequence[str]) -> ctypes.CDLL:
+def library(
+    text: str, target: str, folder: Path, compiler: Sequence[str]
+) -> ctypes.CDLL | Emulated:
     """The C file, compiled without a warning and loaded."""
     name = f"{Path(compiler[0]).name}{len(list(folder.iterdir()))}"
     source, made = folder / f"{name}.c", folder / f"{name}.so"
     flags = FLAGS[target]
-    if not cpu_features().issuperset(NEEDS[target]):  # C functions stand for what is missing
+    if target != "neon" and not cpu_features().issuperset(
+        NEEDS[target]
+    ):  # C functions stand for what is missing
         text, flags = functions_for(text) + text, SOFT_FLAGS
     source.write_text(text, encoding="utf-8")
     command = [
@@ -54,14 +77,17 @@ def library(text: str, target: str, folder: Path, compiler: Sequence[str]) -> ct
     ]
     done = toolchain.compile_with(command, made)  # kept from run to run: tests/suite
     assert done.returncode == 0, done.stderr[:4000]
-    return ctypes.CDLL(str(made))
+    return Emulated(made, driver(folder, compiler)) if target == "neon" else ctypes.CDLL(str(made))
 
 
 def call(
-    loaded: ctypes.CDLL, name: str, inputs: Sequence[Array], outputs: Sequence[Array],
+    loaded: ctypes.CDLL | Emulated, name: str, inputs: Sequence[Array], outputs: Sequence[Array],
     blocks: int | None = None,
 ) -> None:  # fmt: skip
     """Calls the function of one block, or that of many."""
+    if isinstance(loaded, Emulated):
+        call_emulated(loaded, name if blocks is None else f"{name}_blocks", inputs, outputs, blocks)
+        return
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*inputs, *outputs)]
     if blocks is None:
         loaded[name](*pointers)
