@@ -33,10 +33,10 @@ class ByModel:
     def propose(self, explored: Explored, tried: Sequence[Trial], count: int) -> list[Candidate]:
         fresh = [t for t in tried if not t.kept]
         if len(fresh) < min(self._first, count) and not self._changed:
-            found = untried(self._leading(explored), tried)[: min(self._first, count)]
+            leading = untried(self._leading(explored), tried)[: min(self._first, count)]
             self._changed[""] = ""
-            if found:
-                return found
+            if leading:
+                return leading
         best = measured(tried)[:2]
         if not best:
             return self._others(explored, tried, count)
@@ -56,16 +56,16 @@ class ByModel:
             explored.offer({"instructions": o}) for o in start.asked.get("instructions", ())[1:]
         ]
         pool = self._pool(explored, [start, *others])
-        found = [start, *own[:2]]
-        while pool and len(found) < 2 * self._first:
-            pool.sort(key=lambda o: _cost(o) * ALIKE ** max(_alike(o, f) for f in found))
-            found.append(pool.pop(0))
-        return [o.candidate for o in found]
+        picked = [start, *own[:2]]
+        while pool and len(picked) < 2 * self._first:
+            pool.sort(key=lambda o: _cost(o) * ALIKE ** max(_alike(o, f) for f in picked))
+            picked.append(pool.pop(0))
+        return [o.candidate for o in picked]
 
     def _pool(self, explored: Explored, starts: Sequence[Offer]) -> list[Offer]:
         """What is near, as far as there is time to look."""
         until = time.monotonic() + SECONDS
-        found: dict[str, Offer] = {s.candidate.key: s for s in starts[1:]}
+        offers: dict[str, Offer] = {s.candidate.key: s for s in starts[1:]}
         known = {starts[0].candidate.key}
         points = [starts[0].candidate.point]
         for distance in (1, 2):
@@ -78,16 +78,16 @@ class ByModel:
                     offer = explored.offer(other)
                     if offer.candidate.key not in known and offer.candidate.cycles is not None:
                         known.add(offer.candidate.key)
-                        found[offer.candidate.key] = offer
+                        offers[offer.candidate.key] = offer
                         near.append(offer.candidate.point)
             points = sorted(near, key=lambda p: explored.offer(p).candidate.cycles or 0.0)[:6]
-        return list(found.values())
+        return list(offers.values())
 
     def _around(
         self, explored: Explored, best: Sequence[Trial], tried: Sequence[Trial], count: int
     ) -> list[Candidate]:  # fmt: skip
         """As many neighbours of each, of the choices that did well so far first."""
-        found: list[Candidate] = []
+        proposed: list[Candidate] = []
         for number, trial in enumerate(best):
             until = time.monotonic() + SECONDS
             pool: list[tuple[float, str, Candidate]] = []
@@ -99,15 +99,15 @@ class ByModel:
                 if untried([c], tried) and c.key not in {x.key for _, _, x in pool}:
                     pool.append((_ratio(c, start) * self._luck(name, tried), name, c))
             pool.sort(key=lambda each: each[0])
-            share = (count - len(found)) if number == len(best) - 1 else count // len(best)
+            share = (count - len(proposed)) if number == len(best) - 1 else count // len(best)
             used: Counter[str] = Counter()
             for _, name, c in sorted(pool, key=lambda each: each[0]):
                 if share > 0 and used[name] < 2 and untried([c], tried):
                     used[name] += 1
                     share -= 1
-                    found.append(c)
+                    proposed.append(c)
                     self._changed[c.key] = name
-        return untried(found, tried)[:count]
+        return untried(proposed, tried)[:count]
 
     def _luck(self, name: str, tried: Sequence[Trial]) -> float:
         """How the trials ended that another option of this choice led to: above 1 where worse than the best

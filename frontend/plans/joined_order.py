@@ -40,8 +40,8 @@ def nests_at(plan: Plan, level: Level) -> list[list[Together]]:
     together = _together(funcs)
     reads = {key: _reads(plan, key) for f in funcs for key in _keys(f)}
     groups = list(dict.fromkeys(together.values()))
-    found = in_order(groups, lambda group: _needed_groups(plan, group, together, reads))
-    return [_nests(plan, group, reads) or [] for group in found or ()]
+    order = in_order(groups, lambda group: _needed_groups(plan, group, together, reads))
+    return [_nests(plan, group, reads) or [] for group in order or ()]
 
 
 def joined_to(plan: Plan, stage: StagePlan) -> Together:
@@ -199,20 +199,20 @@ def _nests(
     }
 
     def needed(leader: Key) -> set[Key]:
-        found: set[Key] = set()
+        before: set[Key] = set()
         for name, update in (key for key, its in leaders.items() if its == leader):
             for read in reads[name, update] & group - {name}:
-                found |= {leaders[key] for key in _keys(plan[read])}
-            found |= {
+                before |= {leaders[key] for key in _keys(plan[read])}
+            before |= {
                 leaders[key] for key in _keys(plan[name]) if _number(key) < _number((name, update))
             }
-        return found - {leader}
+        return before - {leader}
 
-    found = in_order([key for key, its in leaders.items() if its == key], needed)
-    if found is None:
+    order = in_order([key for key, its in leaders.items() if its == key], needed)
+    if order is None:
         return None
     nests = []
-    for leader in found:
+    for leader in order:
         others = [s for key, s in stages.items() if leaders[key] == leader and key != leader]
         nests.append((stages[leader], *sorted(others, key=lambda s: -s.shared)))
     return nests
@@ -220,14 +220,14 @@ def _nests(
 
 def in_order(items: Sequence[_Item], needed: Callable[[_Item], set[_Item]]) -> list[_Item] | None:
     """The items, each as early as it was, but behind those it needs; None where they need each other."""
-    left, found = list(items), list[_Item]()
+    left, order = list(items), list[_Item]()
     while left:
         free = next((x for x in left if needed(x).isdisjoint(left)), None)
         if free is None:
             return None
         left.remove(free)
-        found.append(free)
-    return found
+        order.append(free)
+    return order
 
 
 def stages_around(plan: Plan, level: Level) -> Iterator[StagePlan]:
@@ -241,13 +241,13 @@ def stages_around(plan: Plan, level: Level) -> Iterator[StagePlan]:
 def _reads(plan: Plan, key: Key) -> frozenset[str]:
     """What a step reads, and what the Funcs do that are computed inside of its loops."""
     name, update = key
-    found = {a.name for a in stage_accesses(plan[name].func, update)}
+    names = {a.name for a in stage_accesses(plan[name].func, update)}
     for f in plan.values():
         if isinstance(f.compute, Inline) or f.func.name == name:
             continue
         if any((s.func, s.update) == key for s in stages_around(plan, f.compute)):
-            found |= {a.name for u in _updates(f) for a in stage_accesses(f.func, u)}
-    return frozenset(found)
+            names |= {a.name for u in _updates(f) for a in stage_accesses(f.func, u)}
+    return frozenset(names)
 
 
 def _updates(f: FuncPlan) -> list[int | None]:

@@ -60,7 +60,7 @@ class Moved:
 
 
 @record
-class _Found:
+class _Choice:
     """A plan for a group, with a chain for each of its parts."""
 
     group: tuple[Access, ...]
@@ -116,8 +116,8 @@ class _Move:
         before: dict[int, list[Item]] = {}
         instead: dict[int, dict[ir.Expr, ir.Expr]] = {}
         for group in self._load_groups(items, rows):
-            found = self._loaded(group, rows)
-            some = [found] if found else [self._loaded([a], rows) for a in _distinct(group)]
+            choice = self._loaded(group, rows)
+            some = [choice] if choice else [self._loaded([a], rows) for a in _distinct(group)]
             for one in some:
                 if one is not None:
                     self._load(
@@ -129,7 +129,7 @@ class _Move:
             result.append(_replaced(item, instead[at]) if at in instead else item)
         return result
 
-    def _loaded(self, group: list[Access], rows: Rows) -> _Found | None:
+    def _loaded(self, group: list[Access], rows: Rows) -> _Choice | None:
         """The best plan for loads that want no element twice."""
         vectors = [a.places for a in _distinct(group)]
         inside, bits = spans(vectors), _element(group[0]).bits
@@ -137,18 +137,18 @@ class _Move:
         return self._best(group, [p for p in plans if p is not None], rows)
 
     def _load(
-        self, found: _Found, group: list[Access], rows: Rows, before: dict[int, list[Item]],
+        self, choice: _Choice, group: list[Access], rows: Rows, before: dict[int, list[Item]],
         instead: dict[int, dict[ir.Expr, ir.Expr]],
     ) -> None:  # fmt: skip
         """Notes what comes before which item, and what it reads instead."""
-        self._note(found)
-        vectors, t = _places(found), _element(group[0])
+        self._note(choice)
+        vectors, t = _places(choice), _element(group[0])
         buffer, lanes = group[0].node.buffer, len(vectors[0])
-        for part, chain in found.parts:
+        for part, chain in choice.parts:
             name = self._fresh(buffer)
             new: list[Item] = [_buffer(name, t, lanes, chain, part)]
             for k, n in enumerate(part.sources):
-                index = rows.index(found.plan.sources[n], found.plan.run)
+                index = rows.index(choice.plan.sources[n], choice.plan.run)
                 assert index is not None
                 new.append(_set(name, k, ir.Load(buffer, index, t(lanes))))
             new += _steps(name, t, lanes, part, chain)
@@ -165,7 +165,7 @@ class _Move:
         """The loads of what lies apart, those of one buffer and type together, as long as nothing is stored
         to the buffer."""
         versions: Counter[str] = Counter()
-        found: dict[tuple[object, ...], list[Access]] = {}
+        together: dict[tuple[object, ...], list[Access]] = {}
         for at, item in enumerate(items):
             for load in () if self._is_of_tiles(item) else _unconditional(item):
                 if load.buffer in self.elsewhere or not is_apart(load, self.widths):
@@ -173,9 +173,9 @@ class _Move:
                 places = rows.places(load.buffer, load.index)
                 if places is not None:
                     key = load.buffer, versions[load.buffer], load.type
-                    found.setdefault(key, []).append(Access(at, load, places))
+                    together.setdefault(key, []).append(Access(at, load, places))
             versions.update(_stored_by(item))
-        return [group for some in found.values() for group in groups(some)]
+        return [group for some in together.values() for group in groups(some)]
 
     def stores(self, items: list[Item]) -> list[Item]:
         """The items, with stores to what lies apart gathered at the last of them."""
@@ -186,12 +186,12 @@ class _Move:
         for group in self._store_groups(items, rows):
             vectors = [a.places for a in group]
             t, lanes = _element(group[0]), len(vectors[0])
-            found = self._best(group, inverted(vectors, t.bits), rows)
-            if found is None:
+            choice = self._best(group, inverted(vectors, t.bits), rows)
+            if choice is None:
                 continue
-            self._note(found)
+            self._note(choice)
             buffer = group[0].node.buffer
-            for part, chain in found.parts:
+            for part, chain in choice.parts:
                 name = self._fresh(buffer)
                 some = [group[n] for n in part.sources]
                 before.setdefault(min(a.item for a in some), []).append(
@@ -204,7 +204,7 @@ class _Move:
                 last += _steps(name, t, lanes, part, chain)
                 for k, n in enumerate(part.outputs):
                     last += _whole_stores(
-                        buffer, name, t, chain.outputs[k] * lanes, found.plan, n, rows
+                        buffer, name, t, chain.outputs[k] * lanes, choice.plan, n, rows
                     )
         result: list[Item] = []
         for at, item in enumerate(items):
@@ -213,7 +213,7 @@ class _Move:
 
     def _store_groups(self, items: Sequence[Item], rows: Rows) -> Iterator[list[Access]]:
         """The stores to what lies apart that may as well happen at the last one's place."""
-        found: dict[tuple[object, ...], list[Access]] = {}
+        together: dict[tuple[object, ...], list[Access]] = {}
         for at, item in enumerate(items):
             if not isinstance(item, ir.Store) or item.buffer in self.elsewhere:
                 continue
@@ -224,8 +224,8 @@ class _Move:
             places = rows.places(item.buffer, item.index)
             if places is not None:
                 key = item.buffer, item.value.type
-                found.setdefault(key, []).append(Access(at, item, places))
-        for some in found.values():
+                together.setdefault(key, []).append(Access(at, item, places))
+        for some in together.values():
             for group in groups(some):
                 own = {a.item for a in group}
                 alike = {a.item for a in some if a.alike == group[0].alike}
@@ -247,11 +247,11 @@ class _Move:
 
     def _best(
         self, group: list[Access], plans: Sequence[Plan], rows: Rows
-    ) -> _Found | None:  # fmt: skip
+    ) -> _Choice | None:  # fmt: skip
         """The plan of fewest instructions, if those are fewer than printers need by themselves."""
         bits = _element(group[0]).bits
         least = sum(price_of(a, self.bits) for a in _distinct(group))
-        best: _Found | None = None
+        best: _Choice | None = None
         for plan in plans:
             if any(rows.index(own, plan.run) is None for own in plan.sources):
                 continue
@@ -259,20 +259,20 @@ class _Move:
             known = tuple((part, chain) for part, chain in parts if chain is not None)
             price = price_of_plan(plan, sum(chain.cost for _, chain in known))
             if len(known) == len(parts) and price < least:
-                best, least = _Found(tuple(group), plan, known), price
+                best, least = _Choice(tuple(group), plan, known), price
         return best
 
-    def _note(self, found: _Found) -> None:
-        first = found.group[0].node
-        some = _distinct(found.group)
+    def _note(self, choice: _Choice) -> None:
+        first = choice.group[0].node
+        some = _distinct(choice.group)
         self.moved.append(
             Moved(
                 first.buffer,
                 isinstance(first, ir.Store),
-                f"{_element(found.group[0])}x{len(found.group[0].places)}",
+                f"{_element(choice.group[0])}x{len(choice.group[0].places)}",
                 len(some),
-                sum(map(len, found.plan.sources)),
-                sum(chain.cost for _, chain in found.parts),
+                sum(map(len, choice.plan.sources)),
+                sum(chain.cost for _, chain in choice.parts),
                 sum(price_of(a, self.bits) for a in some),
                 first.span,
             )
@@ -292,9 +292,9 @@ def _distinct(group: Sequence[Access]) -> list[Access]:
     return list({a.places: a for a in group}.values())
 
 
-def _places(found: _Found) -> list[tuple[Place, ...]]:
+def _places(choice: _Choice) -> list[tuple[Place, ...]]:
     """Of the vectors of its plan, in their order."""
-    return [a.places for a in _distinct(found.group)]
+    return [a.places for a in _distinct(choice.group)]
 
 
 def _register(number: int, lanes: int) -> ir.Expr:
