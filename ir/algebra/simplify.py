@@ -225,7 +225,12 @@ def _is_trivial(value: ir.Expr) -> bool:
 
 def _inside_let(name: str, value: ir.Expr, scope: Scope) -> Scope:
     if value.type == INDEX and not mentions(value, name) and _is_steady(value):
-        return _under(scope, scope.facts.with_range(name, Interval(value, value)))
+        inner = scope.facts.with_range(name, Interval(value, value))
+        match value:
+            case ir.Binary(op=ir.Op.MOD, a=a) if prove(build.ge(a, 0), scope.facts):
+                # `n % 64` is no more than n: what is left over lies in an array of n.
+                inner = inner.with_condition(build.le(ir.Var(name, INDEX), a))
+        return _under(scope, inner)
     return _under(scope, scope.facts.forget(name))
 
 
@@ -324,17 +329,26 @@ def _if(s: ir.If, scope: Scope) -> ir.Stmt:
 
 def _where(s: ir.Stmt, condition: ir.Expr, scope: Scope) -> ir.Stmt:
     """`s`, which runs only where the condition holds. One on the lanes of a vector may not make a place
-    in memory the same for all of them: where it holds in no lane, there may be no such place."""
+    in memory the same for all of them: where it holds in no lane, there may be no such place. What all
+    lanes share of the condition holds there too."""
     lanes = scope.lanes & free_variables(condition) if scope.lanes else scope.lanes
     known = {name: value for name, value in _equalities(condition) if name not in lanes}
     s = substitute_stmt(s, known)
     new = _stmt(s, _under(scope, scope.facts.with_condition(condition)))
     for lane in lanes:
         if _same_places(new, lane) - _same_places(s, lane):
-            plain = _stmt(s, scope)
+            plain = _stmt(s, _under(scope, scope.facts.with_condition(_shared(condition, lane))))
             if _same_places(new, lane) - _same_places(plain, lane):
                 return plain
     return new
+
+
+def _shared(condition: ir.Expr, lane: str) -> ir.Expr:
+    """The conjuncts that hold in all values of a variable or in none."""
+    match condition:
+        case ir.Binary(op=ir.Op.AND, a=a, b=b):
+            return build.and_(_shared(a, lane), _shared(b, lane))
+    return condition if lane not in free_variables(condition) else ir.const_bool(True)
 
 
 def _same_places(s: ir.Stmt, lane: str) -> set[tuple[str, ir.Expr]]:

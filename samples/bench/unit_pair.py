@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hbc.cli.api.deep import in_compiler
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.sizes import extents
 from hbc.cli.prepare import build_library, choose, compile_chosen
@@ -87,7 +88,9 @@ class Layer:
     def by_hbc(self, schedule: str, folder: Path) -> Contender:
         """hbc's kernel at these sizes, which are known to neither side's code beforehand."""
         settings = {name: str(value) for name, value in self.row.items()}
-        compiled = compile_chosen(choose(self.kernel, settings, self.target, schedule))
+        compiled = in_compiler(
+            lambda: compile_chosen(choose(self.kernel, settings, self.target, schedule))
+        )
         library = folder / f"{schedule}.so"
         build_library(compiled, library)
         p = compiled.chosen.pipeline

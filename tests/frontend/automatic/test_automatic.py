@@ -240,3 +240,13 @@ def test_weights_are_streamed_as_they_were_packed(sample: str, target: str) -> N
     assert isinstance(size, int) and 128 * 512 <= size < 128 * 512 * 1.25
     assert "dense" not in weights
     assert not any(isinstance(n, ir.Allocate) and n.memory is Memory.HEAP for n in nodes(body))
+
+
+@pytest.mark.parametrize("settings", [{"R": "1", "S": "1"}, {"stride": "2", "H": "35", "W": "35"}])
+def test_tiles_take_rows_of_an_image_without_padding_as_they_lie(settings: dict[str, str]) -> None:
+    """Also the last ones, of fewer pixels or channels: their conditions say that no edge is met."""
+    pipeline = load_pipeline(SAMPLES / "conv2d_u8s8.hb", settings)
+    found = automatic(pipeline, TARGETS["amx"], settings, False)
+    assert found is not None
+    assert found.refused == ()
+    assert "store_in(amx_tile)" in found.text and "padded" not in found.text

@@ -185,6 +185,30 @@ def test_wide_data_wraps(text: str, wanted: str) -> None:
     assert show(simplify(read_expr(text))) == wanted
 
 
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        # A remainder is no more than what it is a remainder of.
+        (
+            "let t = N % 4 in vector j from 0 count 4 {"
+            " if j < t { A[j + N - t] = B.i64[min(max(j + N - t, 0), N - 1)] } }",
+            "B.i64[j + N - t]",
+        ),
+        # The lanes of `j` share what is said of `i`: where it does not hold nothing is loaded.
+        (
+            "for m from 0 count (N + 3) / 4 { let n = min(N - 4 * m, 4) in"
+            " vector i from 0 count 4 { vector j from 0 count 4 {"
+            " if i < n & j < M { A[j + M * i + 4 * M * m] = B.i64[min(i + 4 * m, N - 1)] } } } }",
+            "B.i64[i + 4 * m]",
+        ),
+    ],
+)
+def test_what_holds_for_lanes(body: str, wanted: str) -> None:
+    head = "kernel k\nsize N\nsize M\ninput B: i64[N]\noutput A: i64[N * M]\n"
+    shown = show_kernel(simplify_kernel(read_kernel(f"{head}{{\n{body}\n}}\n")))
+    assert wanted in shown, shown
+
+
 def test_facts_of_the_caller() -> None:
     facts = Facts({"W": Interval(const_index(8), None)})
     assert show(simplify(read_expr("min(W, 8) + max(W - 8, 0)"), facts)) == "W"
