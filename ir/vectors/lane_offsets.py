@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from hbc.ir.algebra.form import Linear, to_expr
+from hbc.ir.algebra.linear import linear
 from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const, const_value, mul, sub
+from hbc.ir.lang.types import I64
+
+MOST_SHIFTED = 62  # bits of i64, whose powers of two are positive
 
 Offsets = tuple[int, ...]
-_FOLDED = (ir.Op.MIN, ir.Op.MAX, ir.Op.DIV, ir.Op.MOD)
+_FOLDED = (ir.Op.MIN, ir.Op.MAX, ir.Op.DIV, ir.Op.MOD, ir.Op.SHR, ir.Op.AND)
 
 
 def lane_offsets(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
@@ -37,6 +42,8 @@ def lane_offsets(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
             return _combine(op, a, b)
         case ir.Binary(op=op, a=a, b=b) if op in _FOLDED:
             x, y = constant_lanes(a), constant_lanes(b)
+            if y is not None and x is None:
+                return _divided(op, a, y)
             if x is None or y is None:
                 return None
             t = e.type.element
@@ -58,6 +65,28 @@ def _combine(op: ir.Op, a: ir.Expr, b: ir.Expr) -> tuple[ir.Expr, Offsets] | Non
     if op is ir.Op.ADD:
         return add(x[0], y[0]), tuple(p + q for p, q in zip(x[1], y[1], strict=True))
     return sub(x[0], y[0]), tuple(p - q for p, q in zip(x[1], y[1], strict=True))
+
+
+def _divided(op: ir.Op, a: ir.Expr, by: Offsets) -> tuple[ir.Expr, Offsets] | None:
+    """(8 x + 3 + offsets) / 2 is 4 x + (3 + offsets) / 2: what is not constant is a multiple of the divisor.
+    Shifts and what masks leave of the low bits are such quotients and remainders."""
+    known, d = lane_offsets(a), by[0]
+    if op is ir.Op.SHR and 0 <= d < MOST_SHIFTED:
+        op, d, by = ir.Op.DIV, 1 << d, tuple(1 << n for n in by)
+    elif op is ir.Op.AND and d & (d + 1) == 0:
+        op, d, by = ir.Op.MOD, d + 1, tuple(n + 1 for n in by)
+    if known is None or d <= 0 or set(by) != {d} or a.type.element != I64:
+        return None
+    if op not in (ir.Op.DIV, ir.Op.MOD):
+        return None
+    form = linear(known[0])
+    if any(c % d for _, c in form.terms):
+        return None
+    left = [form.constant + o for o in known[1]]
+    if op is ir.Op.MOD:
+        return const(0, I64(1)), tuple(n % d for n in left)
+    quotient = Linear(0, tuple((atom, c // d) for atom, c in form.terms), form.keys)
+    return to_expr(quotient), tuple(n // d for n in left)
 
 
 def constant_lanes(e: ir.Expr) -> Offsets | None:
