@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hbc.frontend.lowering.unscheduled import unscheduled
 from hbc.frontend.program.funcs import Pipeline, Schedule
-from hbc.ir.ground.diag import Diagnostic, in_order
+from hbc.ir.ground.diag import Diagnostic, Severity, in_order
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
@@ -37,11 +37,23 @@ def advice(
     """Warnings, once each, in the order of the file. `loops` is the program after the pass `LOOPS`, `done`
     after all of them: statements that became tensor instructions have no lanes of their own."""
     if loops is None:
-        return []
+        return idle(p)
     performed = {
         s.span
         for s in statements(done.body)
         if isinstance(s, ir.Store) and contains(s.value, ir.Instruct)
     }
-    warnings = [*unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
+    warnings = [*idle(p), *unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
     return in_order(dict.fromkeys(warnings))
+
+
+def idle(p: Pipeline) -> list[Diagnostic]:
+    """Reductions that are declared, and that nothing runs along."""
+    return [
+        Diagnostic(
+            f"no update runs along `{r.name}`: an update has loops over the reductions that it names", r.span,
+            f"remove it; steps that do not read theirs are counted by `while {r.name}: condition`",
+            severity=Severity.WARNING,
+        )
+        for r in p.idle
+    ]  # fmt: skip

@@ -69,7 +69,7 @@ def _mistakes(
 ) -> Sequence[Diagnostic]:
     """Those of the algorithm, else those of every schedule; of a sketch the first. `warnings` takes what is
     allowed and slow."""
-    from hbc.cli.advice import Watch, advice
+    from hbc.cli.advice import Watch, advice, idle
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.cli.sketches.read_sketch import check_sketch
     from hbc.codegen.c.file import emit_c
@@ -94,6 +94,7 @@ def _mistakes(
         raise
     except HbcError as failure:
         return failure.diagnostics
+    warnings += idle(pipeline)
     mistakes: list[Diagnostic] = []
     for schedule in pipeline.schedules:
         for target in filter(TARGETS.__contains__, schedule.targets):

@@ -22,6 +22,7 @@ from hbc.frontend.program.scope import Scope, Signature
 from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import words
+from hbc.frontend.text.walk import nodes
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, did_you_mean, in_order
 from hbc.ir.ground.source import Span
 
@@ -36,6 +37,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     mistake of the file."""
     if any(isinstance(s, ast.Kernel) and s.body is not None for s in file.statements):
         raise InternalError("check: kernels in braces are checked one by one (`text.kernels`)")
+    nowhere = reductions_nowhere(file)
     file = expand(file, settings)
     scope = Scope(file.source, words=words(file))
     given = Settings(settings, fix_sizes)
@@ -63,6 +65,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
         tuple(scope.outputs.values()), tuple(funcs[n] for n in order if n in funcs),
         tuple(scope.bounds.values()), tuple(scope.requirements),
         schedules(file, funcs, scope), examples(file, scope), file.imported,
+        tuple(r for r in scope.reduces.values() if r.name in nowhere),
     )  # fmt: skip
     sizes_are_used(scope)
     proved, bounded = check_bounds(pipeline, scope)
@@ -72,6 +75,17 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     wanted = reachable(graph, [firsts[n] for n in scope.outputs if n in firsts])
     kept = tuple(bounded.get(f.name, f) for f in pipeline.funcs if f.name in wanted)
     return replace(pipeline, funcs=kept, requirements=proved)
+
+
+def reductions_nowhere(file: ast.File) -> set[str]:
+    """The reduction variables that nothing but their declaration names, and schedules."""
+    said = [s for s in file.statements if not isinstance(s, ast.Schedule | ast.Example)]
+    declared = [d.name for s in said if isinstance(s, ast.Reduce) for d in s.domains]
+    if not declared:
+        return set()
+    own = {id(d) for d in declared}
+    names = (n for n in nodes(*said) if isinstance(n, ast.Ident | ast.Name))
+    return {d.text for d in declared} - {n.text for n in names if id(n) not in own}
 
 
 def variables_of_funcs(file: ast.File) -> set[str]:

@@ -46,9 +46,7 @@ def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Fu
                 )
             )
         elif taken is not None:
-            note = Note("the first meaning", taken.span)
-            message = f"`{name}` already has a meaning"
-            mistakes.append(Diagnostic(message, s.name.span, "choose another name", (note,)))
+            mistakes.append(_taken(s, taken, file))
         else:
             functions[name] = s
         mistakes += _parameters(s)
@@ -56,6 +54,18 @@ def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Fu
         mistakes += _unseen(s, visible, functions)
     mistakes += _recursive(functions)
     return functions
+
+
+def _taken(s: ast.Function, taken: ast.Ident, file: ast.File) -> Diagnostic:
+    """Of two meanings the one that the file itself gives is to be changed, where the other is imported."""
+    name, here = s.name.text, file.source
+    if taken.span.source is here and s.name.span.source is not here:
+        note = Note("it is defined there", s.name.span)
+        message = f"`{name}` is a function that the file imports"
+        return Diagnostic(message, taken.span, f"call this otherwise, such as `{name}_`", (note,))
+    note = Note("the first meaning", taken.span)
+    message = f"`{name}` already has a meaning"
+    return Diagnostic(message, s.name.span, "choose another name", (note,))
 
 
 def variables_of(f: ast.Function) -> tuple[str, ...]:

@@ -203,7 +203,8 @@ class Example:
 @record
 class Pipeline:
     """One `.hb` file, checked. `funcs` are in an order where callees come first. `imported`: the texts of
-    the files that it imports, of those that they import, and so on."""
+    the files that it imports, of those that they import, and so on. `idle`: reduction variables that nothing
+    reads, along which no update runs."""
 
     name: str
     source: Source
@@ -216,6 +217,7 @@ class Pipeline:
     schedules: tuple[Schedule, ...]
     examples: tuple[Example, ...]
     imported: tuple[Source, ...] = ()
+    idle: tuple[ReduceVar, ...] = ()
 
     @property
     def scalar_sizes(self) -> tuple[SizeDecl, ...]:

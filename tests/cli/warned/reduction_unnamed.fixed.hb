@@ -1,0 +1,6 @@
+size   N
+input  A: f32[N]
+output B: f32[N]
+reduce t in 10
+B[i] = A[i]
+B[i] = B[i] / 2 + 1 while t: B[i] < 1.9
