@@ -14,6 +14,8 @@ from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, distinct
 
 if TYPE_CHECKING:
     from hbc.ir.ground.source import Source
+    from hbc.ir.lang.kernel import Kernel
+    from hbc.ir.lang.target import Target
 
 
 @click.command("check")
@@ -72,11 +74,9 @@ def _mistakes(
     from hbc.cli.advice import Watch, advice, idle
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.cli.sketches.read_sketch import check_sketch
-    from hbc.codegen.c.file import emit_c
-    from hbc.codegen.cuda.file import emit_cuda
     from hbc.frontend.expand.expand import check_library, is_library
     from hbc.frontend.text.parse import parse
-    from hbc.ir.lang.target import GPU, TARGETS
+    from hbc.ir.lang.target import TARGETS
     from hbc.ir.passes.register_pressure import register_pressure
 
     try:
@@ -102,10 +102,23 @@ def _mistakes(
                 watch = Watch()
                 kernel = lower_to_kernel(pipeline, schedule, TARGETS[target], watch)
                 # What is printed knows how many registers and how much memory there are.
-                emit = emit_cuda if TARGETS[target].machine == GPU else emit_c
-                emit(kernel, TARGETS[target])
+                _print(kernel, TARGETS[target])
                 warnings += register_pressure(kernel, TARGETS[target])
                 warnings += advice(pipeline, schedule, TARGETS[target], watch.loops, kernel)
             except HbcError as failure:
                 mistakes += failure.diagnostics
     return mistakes
+
+
+def _print(kernel: Kernel, target: Target) -> None:
+    """Its text, for the mistakes that only printing finds."""
+    from hbc.ir.lang.target import GPU
+
+    if target.machine == GPU:
+        from hbc.codegen.cuda.file import emit_cuda  # imports NumPy
+
+        emit_cuda(kernel, target)
+    else:
+        from hbc.codegen.c.file import emit_c
+
+        emit_c(kernel, target)
