@@ -10,7 +10,6 @@ import numpy as np
 from number_apps import Array, Inputs, _floats, _then, _whole
 
 N = 3  # of stencil_chain
-LEVELS = 6  # of interpolate
 JOINED = 4  # of canny
 BINOMIAL = np.array([1, 4, 6, 4, 1])
 
@@ -64,38 +63,6 @@ def nl_means(a: Array, sigma: float, patch: int = 7, search: int = 7) -> Array:
             total = total + weight * there[..., patch // 2, patch // 2]
             weights = weights + weight
     return np.clip(total / weights, 0, 1)
-
-
-def interpolate(a: Array) -> Array:
-    """On a plane wide enough for what each level reads of the one below it."""
-    height, width = a.shape[1:]
-    by = 8 << LEVELS
-    ends = [(-n % (1 << LEVELS)) + by for n in (height, width)]
-    d = [np.pad(a, [(0, 0), (by, ends[0]), (by, ends[1])], mode="edge")]
-    d[0][:3] *= d[0][3]
-    for level in range(1, LEVELS):
-        f = d[-1]
-        if level == 4:
-            y, x = (
-                np.clip(np.arange(n) - by // 8, 0, e // 8)
-                for n, e in zip(f.shape[1:], (height, width), strict=True)
-            )
-            f = f[:, y + by // 8][:, :, x + by // 8]
-        for axis in (1, 2):
-            f = np.take(
-                (np.roll(f, 1, axis) + 2 * f + np.roll(f, -1, axis)) / 4,
-                range(0, f.shape[axis], 2),
-                axis,
-            )
-        d.append(f)
-    found = d[-1]
-    for f in reversed(d[:-1]):
-        for axis in (1, 2):
-            near = np.repeat(found, 2, axis)
-            found = (near + np.roll(near, -1, axis)) / 2
-        found = f + (1 - f[3]) * found
-    found = found[:, by : by + height, by : by + width]
-    return found[:3] / found[3]
 
 
 def camera_pipe(
@@ -201,12 +168,6 @@ def _raw(r: np.random.Generator) -> list[Any]:
     ]
 
 
-def _transparent(r: np.random.Generator) -> list[Any]:
-    a = np.float32(r.uniform(0, 1, (4, 61, 83)))
-    a[3] = a[3] > 0.7
-    return [a]
-
-
 CASES: dict[str, tuple[Callable[..., Any], Inputs, dict[str, int]]] = {
     "bilateral_grid": (bilateral_grid, _floats((37, 61), low=-0.1, high=1.1), {}),
     "stencil_chain": (
@@ -215,7 +176,6 @@ CASES: dict[str, tuple[Callable[..., Any], Inputs, dict[str, int]]] = {
         {"N": N},
     ),
     "nl_means": (nl_means, _then(_floats((3, 19, 37), low=0), 0.2), {}),
-    "interpolate": (interpolate, _transparent, {"L": LEVELS}),
     "camera_pipe": (camera_pipe, _raw, {}),
     "canny": (canny, _then(_floats((29, 41), low=0), 0.4, 0.8), {"T": JOINED}),
 }

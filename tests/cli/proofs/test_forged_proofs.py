@@ -128,7 +128,7 @@ def test_garbage(text: str) -> None:
 @settings(max_examples=30)
 @given(st.data())
 def test_cut_off(data: st.DataObject) -> None:
-    text = small()
+    text = small().rstrip("\n")
     end = data.draw(st.integers(0, len(text) - 1))
     with pytest.raises(Refused):
         verdict(text[:end] + "\n")

@@ -17,7 +17,11 @@ from hbc.synth.results.cost_table import FOLDER, cost_table, targets
 
 BENCH = Path(__file__).parents[3] / "samples" / "bench"
 WARP_COSTS = BENCH / "warp_costs.cu"
-DOCUMENTS = (r"CUDA C\+\+ Programming Guide \d+\.\d+", "Nsight Compute Profiling Guide, [A-Z]")
+DOCUMENTS = (
+    r"CUDA C\+\+ Programming Guide \d+\.\d+",
+    "Nsight Compute Profiling Guide, [A-Z]",
+    "Neoverse N1 Software Optimization Guide, (ASIMD|load)",
+)
 
 
 @pytest.mark.parametrize("target", targets())
