@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hbc.ir.lang.target import X86
 from hbc.ir.movement.move import Moved, move
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ def movements(chosen: Chosen) -> list[Moved]:
 
     found: list[Moved] = []
     p, schedule, target = chosen.pipeline, chosen.schedule, chosen.target
-    if target.machine != X86:
-        return found
     move(lower_to_kernel(p, schedule, target, before="move"), target, found)
     return found
 

@@ -16,15 +16,19 @@ from hbc.cli.sketches.read_sketch import SHIPPED, importer
 from hbc.cli.sketches.shuffles import needs_constants, only
 from hbc.codegen.moves.text import Constant, Constants, instruction_text
 from hbc.codegen.text.names import Scope
+from hbc.ir.lang.target import ARM, X86
 from hbc.ir.movement.chain import ANY, Chain, Movement, Row, Step, coarse, does
-from hbc.ir.movement.library import FOLDER, WIDTHS, known_chain, read_library, written
+from hbc.ir.movement.library import WIDTHS, known_chain, library_file, read_library, written
 from hbc.ir.movement.windows import Place, adjacent, asked, in_blocks, inverted, spans
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
 from hbc.ir.moves.instruction_table import Form, InstructionTable
 from hbc.ir.moves.register_program import RegisterProgram, reads, respelled
 from hbc.synth.shuffles.choices import Choosing, choosing
 
-FILES = {128: "avx2_shuffles.sf", 256: "avx2_shuffles.sf", 512: "avx512_shuffles.sf"}
+FILES = {
+    (X86, 128): "avx2_shuffles.sf", (X86, 256): "avx2_shuffles.sf", (X86, 512): "avx512_shuffles.sf",
+    (ARM, 128): "neon_moves.sf",
+}  # fmt: skip
 CONSTANT = re.compile(r"\[\d+: [^\]]*\]")
 ACROSS = ("permute", "cvtepu")  # in names of 256-bit instructions of which there is no shorter one
 
@@ -36,18 +40,18 @@ class _Written(Constants):
         return f"[{constant.bits}: {' '.join(map(str, constant.values))}]"
 
 
-def machine_of_width(width: int) -> Choosing:
+def instructions_of(machine: str, width: int) -> Choosing:
     """The instructions for registers of so many bits that any processor of the width has."""
     from hbc.cli.files.read_source import read_source, source_name
     from hbc.frontend.sketch.elaborate import load_sets
     from hbc.ir.ground.source import Source
     from hbc.synth.sets.instructions import instruction_table
 
-    file = SHIPPED / FILES[width]
+    file = SHIPPED / FILES[machine, width]
     source = Source(source_name(file), read_source(file))
     definitions, constants = load_sets(source, {"bits": "8"}, importer(SHIPPED))
     table = instruction_table(str(width), definitions, constants, width // 8, 8)
-    if width == 128:
+    if (machine, width) == (X86, 128):
         table = replace(table, forms=tuple(_halved(table)), _stacks={}, _doubled=[])
     return choosing(table)
 
@@ -159,17 +163,17 @@ def joined(vectors: Sequence[Sequence[Place]], bits: int) -> Iterator[Movement]:
         yield from asked(plan, bits)
 
 
-def learned(width: int) -> Iterator[tuple[Movement, Chain]]:
+def learned(machine: str, width: int) -> Iterator[tuple[Movement, Chain]]:
     """The usual movements that the library does not know."""
-    machine = machine_of_width(width)
+    instructions = instructions_of(machine, width)
     for m in dict.fromkeys(map(coarse, usual(width))):
-        chain = None if known_chain(m) else learn(m, machine)
+        chain = None if known_chain(m, machine) else learn(m, instructions)
         if chain is not None:
             yield m, chain[0]
 
 
 if __name__ == "__main__":
-    for width in WIDTHS:
-        file = FOLDER / f"{width}.txt"
+    for own, width in ((own, width) for own, widths in WIDTHS.items() for width in widths):
+        file = library_file(own, width)
         known = dict(read_library(file.read_text("ascii"), file.name))
-        file.write_text(written([*known.items(), *learned(width)]), "ascii")
+        file.write_text(written([*known.items(), *learned(own, width)]), "ascii")

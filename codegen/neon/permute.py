@@ -1,18 +1,22 @@
 """Constant swizzles of a short stretch of memory: contiguous loads and a shuffle of NEON.
 
-One instruction where there is one for two registers (UZP, ZIP, TRN, EXT) or one (REV), else a table
-look-up over at most four. No element outside the stretch is read: where the loads would reach beyond
-its end, the last one starts earlier.
+One instruction without constants where there is one for two registers (UZP, ZIP, TRN, EXT, INS) or one (REV,
+DUP), of elements or of pairs of them that stay together, else a table look-up over at most four. No
+element outside the stretch is read: where the loads would reach beyond its end, the last one starts
+earlier.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hbc.codegen.neon.types import kind, lanes_of, literal, name, q, register_bits, reinterpret
+from hbc.codegen.neon.types import kind, lanes_of, literal, register_bits, reinterpret
 from hbc.codegen.text.registers import Piece
 from hbc.codegen.vector.machine import LoadText
+from hbc.ir.lang.target import ARM
 from hbc.ir.lang.types import U8, DType
+from hbc.ir.movement.chain import paired
+from hbc.ir.movement.library import known_step
 
 MOST_LOADS = 4  # of a table look-up
 
@@ -61,29 +65,66 @@ def shuffled(loads: list[str], order: Sequence[int], t: DType) -> str:
     loads = [loads[u] for u in used]
     if len(loads) == 1 and order == tuple(range(n)):
         return loads[0]
-    if len(loads) <= 2 and (text := _one(loads, order, t)):
+    if len(loads) <= 2 and (text := _one(loads, order, t) or _known(loads, order, t)):
         return text
     return _look_up(loads, order, t)
 
 
 def _one(loads: list[str], order: Order, t: DType) -> str | None:
-    """One instruction for the whole."""
+    """One instruction for the whole, of elements or longer units."""
+    bits = register_bits(t, len(order))
+    seen, row = kind(t), order
+    while len(row) > 1:
+        units = [reinterpret(text, kind(t), seen, bits) for text in loads]
+        text = _of_units(units, row, seen, bits // len(row))
+        if text is not None:
+            return reinterpret(text, seen, kind(t), bits)
+        pairs = paired(row)
+        if pairs is None:
+            break
+        row, seen = pairs, f"u{bits // len(pairs)}"
+    return None
+
+
+def _of_units(loads: list[str], order: Order, seen: str, unit: int) -> str | None:
+    """One instruction on units of so many bits, seen with a suffix."""
     n = len(order)
+    wide = "q" if n * unit == 128 else ""
     a, b = loads[0], loads[-1]
     if len(loads) == 1:
-        last = 64 // t.bits - 1
-        if last and order == tuple(i ^ last for i in range(n)):
-            return f"{name('vrev64', t, n)}({a})"
+        for span in (64, 32, 16):
+            if span > unit and order == tuple(i ^ (span // unit - 1) for i in range(n)):
+                return f"vrev{span}{wide}_{seen}({a})"
         if len(set(order)) == 1:
-            lane = f"_lane{q(t, n)}_"
-            return f"{name('vdup', t, n).replace('_', lane)}({a}, {order[0]})"
+            return f"vdup{wide}_lane{wide}_{seen}({a}, {order[0]})"
     for stem, pattern in two_sources(n).items():
         if order == pattern or (len(loads) == 1 and order == tuple(o % n for o in pattern)):
-            return f"{name(stem, t, n)}({a}, {b})"
+            return f"{stem}{wide}_{seen}({a}, {b})"
     start = order[0]
     wrap = n if len(loads) == 1 else 2 * n
     if 0 < start < n and order == tuple((start + i) % wrap for i in range(n)):
-        return f"{name('vext', t, n)}({a}, {b}, {start})"
+        return f"vext{wide}_{seen}({a}, {b}, {start})"
+    for into, text in enumerate(loads):
+        strange = [i for i, o in enumerate(order) if o != into * n + i]
+        if len(strange) == 1:
+            ((to, source),) = ((i, order[i]) for i in strange)
+            return (
+                f"vcopy{wide}_lane{wide}_{seen}({text}, {to}, {loads[source // n]}, {source % n})"
+            )
+    return None
+
+
+def _known(loads: list[str], order: Order, t: DType) -> str | None:
+    """An instruction of the library of movements, where some lanes do not matter to that."""
+    n = len(order)
+    for first in range(len(loads)):
+        turned = loads[first:] + loads[:first]
+        row = tuple((o // n - first) % len(loads) * n + o % n for o in order)
+        text = known_step(t.bits, row, ARM)
+        if text is not None and "[" not in text:  # of constants
+            raw = [reinterpret(load, kind(t), "u8", 128) for load in turned]
+            found = text.replace("{u}", f"({raw[0]})").replace("{v}", f"({raw[-1]})")
+            return reinterpret(f"({found})", "u8", kind(t), 128)
     return None
 
 

@@ -301,7 +301,7 @@ def _unary(e: ir.Unary, unit: Unit) -> Text:
         case ir.UnaryOp.NOT:
             if t == BOOL:
                 return Text(f"!{scalar(e.a, unit).at(UNARY)}", UNARY)
-            return _narrow_not(Text(f"~{scalar(e.a, unit).at(UNARY)}", UNARY), t)
+            return _narrow_not(_inverted(e.a, unit), t)
         case ir.UnaryOp.NEG:
             if t.is_int and (wraps(e, unit.scope) or t.kind is Kind.UINT):
                 return Text(f"{unit.prelude.use(f'neg_{t}')}({scalar(e.a, unit)})")
@@ -319,8 +319,15 @@ def _unary(e: ir.Unary, unit: Unit) -> Text:
             assert_never(e.op)
 
 
+def _inverted(x: ir.Expr, unit: Unit) -> Text:
+    """Every bit flipped. Compilers warn of `~` before what is 0 or 1, as if `!` were meant."""
+    if isinstance(x, ir.Cast) and x.value.type.element == BOOL:
+        return Text(f"{scalar(x, unit).at(BIT_XOR + 1)} ^ -1", BIT_XOR)
+    return Text(f"~{scalar(x, unit).at(UNARY)}", UNARY)
+
+
 def _narrow_not(text: Text, t: DType) -> Text:
-    return Text(f"({c_type(t)}){text.text}", UNARY) if t.bits < 32 else text
+    return Text(f"({c_type(t)}){text.at(UNARY)}", UNARY) if t.bits < 32 else text
 
 
 def _call(e: ir.Call, unit: Unit) -> Text:

@@ -9,6 +9,7 @@ from itertools import permutations
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.permute import unpacked
 from hbc.codegen.x86.types import cast_register, setr
+from hbc.ir.lang.target import X86
 from hbc.ir.lang.types import I8, DType
 from hbc.ir.movement.library import WIDTHS, known_step
 from hbc.ir.vectors.take import integer
@@ -22,7 +23,7 @@ def known_shuffle(
     """Lane i of the result is lane `sources[j][i]` of register j, for the one j where that is not -1. None
     where no entry has an instruction for it."""
     lanes = len(sources[0])
-    if len(texts) > 2 or lanes * t.bits not in WIDTHS:
+    if len(texts) > 2 or lanes * t.bits not in WIDTHS[X86]:
         return None
     if (plain := unpacked(list(texts), [list(s) for s in sources], t)) is not None:
         return plain
@@ -32,7 +33,7 @@ def known_shuffle(
             row = [
                 position * lanes + s if s >= 0 else r for r, s in zip(row, sources[j], strict=True)
             ]
-        text = known_step(t.bits, tuple(row))
+        text = known_step(t.bits, tuple(row), X86)
         if text is not None:
             whole = [cast_register(texts[j], t, I8, lanes) for j in order]
             return cast_register(written_step(text, whole), I8, t, lanes * t.bits // 8)

@@ -172,9 +172,9 @@ class Reach:
 
 
 def reach_of(v: Value, shape: tuple[int, ...], folded: int) -> Reach:
-    """Of the products over the first `folded` axes; zeros and NaN decide whatever the order."""
+    """Of the products over the first `folded` axes; zeros, infinities and NaN decide whatever the order."""
     size = np.abs(np.broadcast_to(v.x, shape)).astype(np.float64)
-    size = np.where((size == 0) | np.isnan(size), 1.0, size)
+    size = np.where(size == 0, 1.0, np.where(np.isnan(size), np.inf, size))
     axes = tuple(range(folded))
     up, down = np.log2(np.maximum(size, 1.0)), np.log2(np.minimum(size, 1.0))
     return Reach(np.sum(up, axis=axes), np.sum(down, axis=axes))
@@ -188,7 +188,9 @@ def in_any_order(product: Value, reach: Reach, element: DType) -> Value:
     if not outside.any():
         return product
     e = uncertainty(product, element)
-    return tidy(product.x, np.where(outside & ~np.isnan(product.x), np.inf, e))
+    # NaN of finite factors: too large in this order, and then times zero.
+    decided = np.isnan(product.x) & np.isinf(reach.up)
+    return tidy(product.x, np.where(outside & ~decided, np.inf, e))
 
 
 def combine(op: ir.Op, element: DType, a: Value, b: Value) -> Value:

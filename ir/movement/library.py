@@ -1,4 +1,5 @@
-"""The chains that come with hbc: a text for each width of registers, `known/512.txt` and so on.
+"""The chains that come with hbc: a text for each machine and width of its registers, `known/x86_64/512.txt`
+and so on.
 
     movement 32 8 2                    units of 32 bits, 8 in a register, 2 sources
     want 0 2 4 6 8 10 12 14
@@ -17,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.target import ARM, X86
 from hbc.ir.movement.chain import (
     ANY,
     WIDEST_UNIT,
@@ -31,25 +33,31 @@ from hbc.ir.movement.chain import (
 )  # fmt: skip
 
 FOLDER = Path(__file__).parent / "known"
-WIDTHS = (128, 256, 512)  # bits of a register
+WIDTHS: Mapping[str, tuple[int, ...]] = {X86: (128, 256, 512), ARM: (128,)}
+"""Bits of a register, by machine."""
 
 
-def known_chain(m: Movement) -> Chain | None:
-    """The chain of the library that does the movement, in its units."""
+def library_file(machine: str, width: int) -> Path:
+    """Where the chains for registers of so many bits are."""
+    return FOLDER / machine / f"{width}.txt"
+
+
+def known_chain(m: Movement, machine: str) -> Chain | None:
+    """The chain of the library that does the movement on the machine, in its units."""
     short, width = coarse(m), m.bits * m.lanes
-    found = _entries(width).get(_wanted(short))
+    found = _entries(machine, width).get(_wanted(short))
     if found is None:
         return None
     number, text = found
-    ((_, chain),) = read_library(text, f"{width}.txt", number)
+    ((_, chain),) = read_library(text, f"{machine}/{width}.txt", number)
     times = m.lanes // short.lanes
     steps = tuple(Step(s.operands, fine(s.row, times), s.text) for s in chain.steps)
     return Chain(steps, chain.outputs)
 
 
-def known_step(bits: int, row: Row) -> str | None:
+def known_step(bits: int, row: Row, machine: str) -> str | None:
     """The C of the instruction that makes a row, in units of so many bits, of one or two registers."""
-    steps = _steps(bits * len(row))
+    steps = _steps(machine, bits * len(row))
     unit: Row | None = row
     while unit is not None:
         text = steps.get((bits, _shown(unit)))
@@ -60,27 +68,28 @@ def known_step(bits: int, row: Row) -> str | None:
 
 
 @lru_cache
-def _text(width: int) -> str:
-    return (FOLDER / f"{width}.txt").read_text("ascii") if width in WIDTHS else ""
+def _text(machine: str, width: int) -> str:
+    known = width in WIDTHS.get(machine, ())
+    return library_file(machine, width).read_text("ascii") if known else ""
 
 
 @lru_cache
-def _entries(width: int) -> Mapping[str, tuple[int, str]]:
+def _entries(machine: str, width: int) -> Mapping[str, tuple[int, str]]:
     """The entries, by what they want, with the number of their first line."""
     found: dict[str, tuple[int, str]] = {}
     number = 1
-    for entry in _text(width).split("\n\n"):
+    for entry in _text(machine, width).split("\n\n"):
         found[entry[: entry.find("\nstep ")]] = number, entry
         number += entry.count("\n") + 2
     return found
 
 
 @lru_cache
-def _steps(width: int) -> Mapping[tuple[int, str], str]:
+def _steps(machine: str, width: int) -> Mapping[tuple[int, str], str]:
     """The C of each step, by the bits of a unit and the row as it is written."""
     found: dict[tuple[int, str], str] = {}
     bits = 0
-    for line in _text(width).splitlines():
+    for line in _text(machine, width).splitlines():
         if line.startswith("movement "):
             bits = int(line.split()[1])
         elif line.startswith("step "):

@@ -6,7 +6,8 @@
     r = m[ramp(960, 1, 64)]; ..
 
 All accesses of straight-line code that want the same stretch of memory are taken together: channels that are
-interleaved, columns of a tile. Elements between those that are read may be read too; what is
+interleaved, columns of a tile. Elements between those that are read may be read too, but for those of
+buffers that the kernel writes, where another thread may be storing, or nobody has stored. What is
 stored must fill whole registers. An access under a mask is left as it is, and so is one for which the
 library knows no chain, or none that is shorter than what printers do by themselves.
 """
@@ -21,12 +22,12 @@ from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import X86, Target
+from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import TILES, DType, Memory
 from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
 from hbc.ir.movement.chain import Chain, fine
 from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
-from hbc.ir.movement.library import filled, known_chain
+from hbc.ir.movement.library import WIDTHS, filled, known_chain
 from hbc.ir.movement.places import Access, Rows, groups, is_apart
 from hbc.ir.movement.price import price_of, price_of_plan
 from hbc.ir.movement.windows import (
@@ -38,10 +39,9 @@ from hbc.ir.movement.windows import (
     inverted,
     separate,
     spans,
+    touched,
 )  # fmt: skip
 from hbc.ir.vectors.take import constants
-
-WIDTHS = (128, 256, 512)
 
 
 @record
@@ -70,9 +70,9 @@ class _Choice:
 
 def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Kernel:
     """The kernel with such accesses moved. `moved` takes what was done."""
-    if target.machine != X86 or not target.vector_bits:
+    widths = tuple(w for w in WIDTHS.get(target.machine, ()) if w <= target.vector_bits)
+    if not widths:
         return kernel
-    widths = tuple(w for w in WIDTHS if w <= target.vector_bits)
     accesses = (n for n in nodes(kernel.body) if isinstance(n, ir.Load | ir.Store))
     if not any(is_apart(a, widths) for a in accesses):
         return kernel
@@ -80,19 +80,21 @@ def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Ke
     allocated = [s for s in statements(kernel.body) if isinstance(s, ir.Allocate)]
     elsewhere = frozenset(a.buffer for a in allocated if a.memory not in memory)
     tiles = frozenset(a.buffer for a in allocated if a.memory in TILES)
-    work = _Move(target.vector_bits, widths, elsewhere, tiles, [] if moved is None else moved)
+    written = frozenset(_stored_by(kernel.body))
+    work = _Move(target, widths, elsewhere, tiles, written, [] if moved is None else moved)
     return kernel.map_body(work.stmt)
 
 
 @dataclass(slots=True)
 class _Move:
     """`elsewhere`: buffers that are not in memory; `tiles`: those of them that instructions load and store
-    whole, rows apart."""
+    whole, rows apart; `written`: those that the kernel stores to."""
 
-    bits: int
+    target: Target
     widths: tuple[int, ...]
     elsewhere: frozenset[str]
     tiles: frozenset[str]
+    written: frozenset[str]
     moved: list[Moved]
     made: int = 0
 
@@ -133,7 +135,10 @@ class _Move:
         """The best plan for loads that want no element twice."""
         vectors = [a.places for a in _distinct(group)]
         inside, bits = spans(vectors), _element(group[0]).bits
-        plans = (adjacent(vectors, inside), in_blocks(vectors, bits, inside))
+        plans = [adjacent(vectors, inside), in_blocks(vectors, bits, inside)]
+        if group[0].node.buffer in self.written:
+            wanted = {place for vector in vectors for place in vector}
+            plans = [p for p in plans if p is not None and touched(p) <= wanted]
         return self._best(group, [p for p in plans if p is not None], rows)
 
     def _load(
@@ -250,12 +255,15 @@ class _Move:
     ) -> _Choice | None:  # fmt: skip
         """The plan of fewest instructions, if those are fewer than printers need by themselves."""
         bits = _element(group[0]).bits
-        least = sum(price_of(a, self.bits) for a in _distinct(group))
+        least = sum(price_of(a, self.target) for a in _distinct(group))
         best: _Choice | None = None
         for plan in plans:
             if any(rows.index(own, plan.run) is None for own in plan.sources):
                 continue
-            parts = [(part, known_chain(part.movement)) for part in separate(plan, bits)]
+            parts = [
+                (part, known_chain(part.movement, self.target.machine))
+                for part in separate(plan, bits)
+            ]
             known = tuple((part, chain) for part, chain in parts if chain is not None)
             price = price_of_plan(plan, sum(chain.cost for _, chain in known))
             if len(known) == len(parts) and price < least:
@@ -273,7 +281,7 @@ class _Move:
                 len(some),
                 sum(map(len, choice.plan.sources)),
                 sum(chain.cost for _, chain in choice.parts),
-                sum(price_of(a, self.bits) for a in some),
+                sum(price_of(a, self.target) for a in some),
                 first.span,
             )
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.target import ARM, Target
 from hbc.ir.movement.places import Access
 from hbc.ir.movement.windows import BLOCK, Plan, spans
 
@@ -10,9 +11,12 @@ NOTHING = 0  # printers interleave runs of several rows by one call, which is le
 LANE = 2  # to load or store a lane, and to move it in or out of a vector
 WORD = 32  # bits of the shortest run that printers load at once
 MOST_LOADS = 4  # that they shuffle
+LOOK_UP = {1: 1, 2: 1, 3: 3, 4: 3}
+"""TBL by how many registers it reads: those of 3 and 4 take the time of so many others (Arm Neoverse N1
+Software Optimization Guide, ASIMD table lookup)."""
 
 
-def price_of(access: Access, vector_bits: int) -> int:
+def price_of(access: Access, target: Target) -> int:
     """Of an access by itself."""
     lanes = len(access.places)
     if isinstance(access.node, ir.Store):
@@ -25,8 +29,10 @@ def price_of(access: Access, vector_bits: int) -> int:
     loads = -(-(high - low + 1) // lanes)
     if loads > MOST_LOADS:
         return LANE * lanes
+    if target.machine == ARM:
+        return loads + LOOK_UP[loads]
     blocks = bits * lanes // BLOCK
-    if vector_bits == 512 and bits >= 16:
+    if target.vector_bits == 512 and bits >= 16:
         return loads + max(1, loads - 1)
     if blocks == 1 or bits >= WORD:
         return loads + 2 * loads - 1

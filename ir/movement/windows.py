@@ -105,6 +105,11 @@ def _used(plan: Plan, lanes: int) -> Plan:
     return Plan(plan.run, tuple(plan.sources[n] for n in used), rows)
 
 
+def touched(plan: Plan) -> set[Place]:
+    """The elements that are loaded."""
+    return {(row, at + i) for own in plan.sources for row, at in own for i in range(plan.run)}
+
+
 def separate(plan: Plan, bits: int) -> list[Part]:
     """The parts of a plan that share no register, each as a movement of its own."""
     lanes = len(plan.rows[0])

@@ -15,6 +15,7 @@ from compiled import lowered
 
 from hbc.cli.main import exit_code_of
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
+from hbc.cli.prepare import require_runnable
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.soft_vectors import soft_function
@@ -24,12 +25,15 @@ from hbc.codegen.c.source import CSource
 from hbc.codegen.x86.known import written_step
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
+from hbc.ir.ground.diag import ToolError
 from hbc.ir.ground.source import Source
-from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.target import ARM, TARGETS, X86
 from hbc.ir.lang.types import DTYPES
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
-from hbc.ir.movement.chain import ANY, Row, fine
-from hbc.ir.movement.library import FOLDER, WIDTHS, read_library
+from hbc.ir.movement.chain import ANY, Movement, Row, fine
+from hbc.ir.movement.library import WIDTHS, filled, library_file, read_library
 from hbc.ir.movement.move import Moved, move
 
 KERNEL = """
@@ -55,7 +59,7 @@ J2[i, c] = I[c, i]
 R[i]     = I[1, N - 1 - i]
 T[i, j]  = M[j, i + 2]
 
-schedule fast for avx512, avx2 {{
+schedule fast for avx512, avx2, arm_dot {{
     P4.split(i, io, ii, {lanes}).reorder(io, c, ii).vectorize(ii).unroll(c)
     P3.split(i, io, ii, {lanes}).reorder(io, c, ii).vectorize(ii).unroll(c)
     P1.vectorize(i, {lanes})
@@ -88,11 +92,13 @@ def text_for(element: str, bits: int) -> str:
     ("element", "target", "bits"),
     [
         ("u8", "avx2", 256), ("u8", "avx512", 512), ("i16", "avx512", 512), ("f32", "avx2", 256),
-        ("f64", "avx512", 512), ("bf16", "avx2", 128),
+        ("f64", "avx512", 512), ("bf16", "avx2", 128), ("u8", "arm_dot", 128), ("i16", "arm_dot", 128),
+        ("f32", "arm_dot", 512), ("f64", "arm_dot", 128),
     ],
 )  # fmt: skip
 def test_kernels(element: str, target: str, bits: int, tmp_path: Path) -> None:
     machine = TARGETS[target]
+    runnable(target)
     kernel = lowered(text_for(element, bits), target)
     options = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
     library = build_callable(emit_c(kernel, machine), machine, tmp_path, extra=options)
@@ -109,6 +115,13 @@ def test_kernels(element: str, target: str, bits: int, tmp_path: Path) -> None:
             for name, want in OUTPUTS.items():
                 right = np.ascontiguousarray(want(*given.values()))
                 assert got[name].tobytes() == right.tobytes(), (name, n)
+
+
+def runnable(target: str) -> None:
+    try:
+        require_runnable(TARGETS[target])
+    except ToolError as e:
+        pytest.skip(str(e))
 
 
 def _random(random: np.random.Generator, element: str, shape: tuple[int, ...]) -> Array:
@@ -143,6 +156,14 @@ COUNTS: dict[tuple[str, str, int], dict[str, tuple[int, int]]] = {
         "A 4": (12, 4), "A 3": (12, 4), "A 1": (4, 4), "J4 4 stored": (12, 4), "J3 3 stored": (9, 3),
         "J2 2 stored": (4, 2), "M 4": (8, 8),
     },
+    ("u8", "arm_dot", 128): {
+        "A 4": (8, 4), "A 3": (9, 4), "J4 4 stored": (8, 4), "J3 3 stored": (6, 3),
+        "J2 2 stored": (2, 2), "M 16": (64, 16),
+    },
+    ("f32", "arm_dot", 128): {
+        "A 4": (8, 4), "A 3": (9, 4), "J4 4 stored": (8, 4), "J3 3 stored": (6, 3),
+        "J2 2 stored": (2, 2), "M 4": (8, 4),
+    },
     ("f32", "avx512", 512): {
         "A 4": (8, 4), "A 3": (9, 4), "J4 4 stored": (8, 4), "J3 3 stored": (6, 3),
         "J2 2 stored": (2, 2), "M 4": (8, 16),
@@ -160,15 +181,15 @@ STEPS = {
     width: sorted(
         {
             (step.text, fine(step.row, m.bits // 8))
-            for m, chain in read_library((FOLDER / f"{width}.txt").read_text(), str(width))
+            for m, chain in read_library(library_file(X86, width).read_text(), str(width))
             for step in chain.steps
         }
     )
-    for width in WIDTHS
+    for width in WIDTHS[X86]
 }
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", WIDTHS[X86])
 def test_each_instruction_of_the_library(width: int, tmp_path: Path) -> None:
     """Of registers whose bytes have numbers, its result has those that the library says."""
     target = TARGETS["avx512" if width == 512 else "avx2"]
@@ -219,11 +240,63 @@ def test_instructions_have_functions_where_there_is_no_avx512() -> None:
     assert [n for n in sorted(names) if soft_function(n) is None] == []
 
 
+def applied(bits: int) -> tuple[Kernel, list[Movement]]:
+    """A kernel that does every movement of NEON in units of so many bits, one after the other, of the
+    same registers."""
+    t, lanes = f"i{bits}", 128 // bits
+    text = library_file(ARM, 128).read_text()
+    entries = [(m, chain) for m, chain in read_library(text, "128") if m.bits == bits]
+    lines, at = [], 0
+    for number, (m, chain) in enumerate(entries):
+        size = (m.sources + len(chain.steps)) * lanes
+        name = f"`m.{number}`"
+        lines.append(f"allocate {name}: {t}[{size}] in registers {{")
+        lines += [
+            f"{name}[ramp({n * lanes}, 1, {lanes})] = A.{t}x{lanes}[ramp({n * lanes}, 1, {lanes})]"
+            for n in range(m.sources)
+        ]
+        for n, step in enumerate(chain.steps, m.sources):
+            picks = [step.operands[u // lanes] * lanes + u % lanes for u in filled(step.row)]
+            low, end = min(picks), max(picks) + 1
+            read = f"gather(ramp({low}, 1, {end - low}), {[p - low for p in picks]})"
+            lines.append(f"{name}[ramp({n * lanes}, 1, {lanes})] = {name}.{t}x{lanes}[{read}]")
+        for value in chain.outputs:
+            lines.append(
+                f"C[ramp({at}, 1, {lanes})] = {name}.{t}x{lanes}[ramp({value * lanes}, 1, {lanes})]"
+            )
+            at += lanes
+        lines.append("}")
+    head = f"kernel k\nsize N\ninput A: {t}[{16 * lanes}]\noutput C: {t}[{at}]\n"
+    return read_kernel(head + "{\n" + "\n".join(lines) + "\n}\n"), [m for m, _ in entries]
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_each_chain_of_neon(bits: int, tmp_path: Path) -> None:
+    """As it is printed, under an emulator."""
+    runnable("arm_dot")
+    kernel, movements = applied(bits)
+    target = TARGETS["arm_dot"]
+    options = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    library = build_callable(emit_c(kernel, target), target, tmp_path, extra=options)
+    element, lanes = DTYPES[f"i{bits}"], 128 // bits
+    given = np.arange(16 * lanes).astype(numpy_dtype(element))
+    rows = [row for m in movements for row in m.rows]
+    with Native(library, 1, 60.0) as native:
+        shape = (len(rows) * lanes,)
+        got = native.call("k", [1], {"A": given}, {"C": (shape, element)}, guarded=True).outputs[
+            "C"
+        ]
+    for row, made in zip(rows, got.reshape(-1, lanes), strict=True):
+        assert all(u in (ANY, int(x) % 256) for u, x in zip(row, made, strict=True)), row
+
+
 BENCH = Path(__file__).parents[3] / "samples" / "bench" / "movement"
 
 
-@pytest.mark.parametrize("target", ["avx2", "avx512"])
+@pytest.mark.parametrize("target", ["avx2", "avx512", "arm_dot"])
 @pytest.mark.parametrize("kernel", sorted(BENCH.glob("*.hb")), ids=lambda k: k.stem)
 def test_what_is_timed_is_right(kernel: Path, target: str) -> None:
     """Beside the oracle, after each pass and natively."""
+    if target == "arm_dot":
+        runnable(target)
     assert exit_code_of(["verify", str(kernel), "--target", target, "--trials", "1"]) == 0

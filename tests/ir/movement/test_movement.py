@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.read import read_kernel
-from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.target import ARM, TARGETS, X86
 from hbc.ir.meaning.interp import run
 from hbc.ir.meaning.verify import verify
 from hbc.ir.movement.chain import ANY, Movement, coarse, fine
-from hbc.ir.movement.library import FOLDER, WIDTHS, known_chain, read_library, written
+from hbc.ir.movement.library import WIDTHS, known_chain, library_file, read_library, written
 from hbc.ir.movement.move import Moved, move
 from hbc.ir.movement.windows import Place, adjacent, in_blocks, inverted, separate, spans
 
@@ -61,14 +61,16 @@ MOVED = {
     ),
     "before and after a store": (
         16,
-        [to(0, at(0, 1)), to(1, at(8, 1)), to(2, own(0)), "C[3] = 2.0:f32", to(3, own(1))],
-        [(1, 2, 2), (1, 2, 2)],
+        [to(0, at(0, 1)), to(1, at(8, 1)), to(2, f"{own(0)} + {own(1)}"), "C[3] = 2.0:f32",
+         to(3, f"{own(0)} + {own(1)}")],
+        [(2, 4, 2), (2, 4, 2)],
     ),
 }  # fmt: skip
 KEPT = {
     "adjacent": (8, [to(0, at(0, 1))]),
     "far apart": (78, [to(0, at(0, 11))]),
     "under a mask": (24, [to(0, "A.f32x8[ramp(N, 3, 8) if x8(N) < x8(0)]")]),
+    "between what is stored": (8, [to(0, at(0, 1)), to(1, at(0, 1)), to(2, own(0))]),
     "half joined": (8, [apart(0, at(0, 1))]),
     "joined twice": (8, [apart(0, at(0, 1)), apart(1, at(0, 1)), apart(0, at(0, 1))]),
     "read before the second": (
@@ -114,7 +116,10 @@ def test_kept(name: str) -> None:
 
 
 @given(
-    st.integers(1, 6), st.integers(0, 40), st.sampled_from([8, 16, 32, 64]), st.sampled_from(WIDTHS)
+    st.integers(1, 6),
+    st.integers(0, 40),
+    st.sampled_from([8, 16, 32, 64]),
+    st.sampled_from(WIDTHS[X86]),
 )
 def test_plans_bring_each_lane_its_element(step: int, start: int, bits: int, width: int) -> None:
     lanes = width // bits
@@ -141,10 +146,10 @@ def loaded(starts: tuple[Place, ...], run: int) -> list[Place]:
     return [(row, first + i) for row, first in starts for i in range(run)]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_library(width: int) -> None:
+@pytest.mark.parametrize(("machine", "width"), [(m, w) for m in WIDTHS for w in WIDTHS[m]])
+def test_library(machine: str, width: int) -> None:
     """Each entry is proven as it is read; units are as long as can be, and text is as it is written."""
-    text = (FOLDER / f"{width}.txt").read_text("ascii")
+    text = library_file(machine, width).read_text("ascii")
     entries = dict(read_library(text, "x"))
     assert written(entries.items()) == text
     assert all(m.bits * m.lanes == width and coarse(m) == m for m in entries)
@@ -154,9 +159,18 @@ def test_units_of_twice_the_size() -> None:
     pairs = (2, 3, 0, 1, 6, 7, 4, 5)
     assert coarse(Movement(32, 8, 1, (pairs,))) == Movement(64, 4, 1, ((1, 0, 3, 2),))
     assert fine((1, ANY), 2) == (2, 3, ANY, ANY)
-    chain = known_chain(Movement(32, 8, 1, ((6, 7, 4, 5, 2, 3, 0, 1),)))
+    chain = known_chain(Movement(32, 8, 1, ((6, 7, 4, 5, 2, 3, 0, 1),)), X86)
     assert chain is not None
     assert len(chain.steps[0].row) == 8
+
+
+def test_each_machine_has_its_own() -> None:
+    swapped = Movement(64, 2, 1, ((1, 0),))
+    texts = {
+        known_chain(swapped, machine).steps[0].text.partition("(")[0] for machine in (X86, ARM)
+    }
+    assert len(texts) == 2
+    assert known_chain(swapped, "riscv64") is None
 
 
 WRONG = "movement 32 4 1\nwant 3 2 1 0\nstep 0 : 3 2 1 1 : x({u})\nmake 1\n"
