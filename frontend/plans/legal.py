@@ -144,8 +144,12 @@ def _special_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
                 )
 
 
-def consumers(plan: Plan, name: str) -> Iterator[tuple[str, int | None, Span | None]]:
-    """The stages that read `name`, seen through inlined Funcs; its own updates excluded."""
+def consumers(
+    plan: Plan, name: str, seen: set[str] | None = None
+) -> Iterator[tuple[str, int | None, Span | None]]:
+    """The stages that read `name`, seen through inlined Funcs, each of which is looked through once; its
+    own updates excluded."""
+    seen = set() if seen is None else seen
     for other, f in plan.items():
         if other == name:
             continue
@@ -153,10 +157,11 @@ def consumers(plan: Plan, name: str) -> Iterator[tuple[str, int | None, Span | N
             for access in stage_accesses(f.func, update):
                 if access.name != name:
                     continue
-                if isinstance(f.compute, Inline):
-                    yield from consumers(plan, other)
-                else:
+                if not isinstance(f.compute, Inline):
                     yield other, update, access.span
+                elif other not in seen:
+                    seen.add(other)
+                    yield from consumers(plan, other, seen)
 
 
 def stage_expressions(func: Func, update: int | None) -> tuple[ir.Expr, ...]:
