@@ -9,10 +9,13 @@ from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.machine import machine_of
+from hbc.ir.algebra.lane_at import NoLaneError, at_lane
+from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, floordiv, mod, mul
 from hbc.ir.lang.types import DType
+from hbc.ir.lang.walk import contains
 from hbc.ir.vectors.lane_masks import first_lanes_count, possible_lanes
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import Take, progression
@@ -77,10 +80,20 @@ def _place(index: ir.Expr) -> ir.Expr | None:
     known = lane_offsets(index)
     digits = None if known is None else progression(known[1])
     if known is None or digits is None:
-        return None
+        return _formula(index)
     place, below = add(known[0], known[1][0]), 1
     for count, step in digits:
         above = floordiv(lane, below)
         digit = above if below * count == index.type.lanes else mod(above, count)
         place, below = add(place, mul(digit, step)), below * count
     return place
+
+
+def _formula(index: ir.Expr) -> ir.Expr | None:
+    """The same where places are limited or divided, which no offsets tell, but nothing is read again."""
+    if contains(index, ir.Load):
+        return None
+    try:
+        return simplify(at_lane(index, ir.Var(LANE)))
+    except NoLaneError:
+        return None

@@ -10,6 +10,7 @@ import numpy as np
 from number_apps import Array, Inputs, _floats, _then, _whole
 
 N = 3  # of stencil_chain
+LEVELS = 6  # of interpolate
 JOINED = 4  # of canny
 BINOMIAL = np.array([1, 4, 6, 4, 1])
 
@@ -63,6 +64,26 @@ def nl_means(a: Array, sigma: float, patch: int = 7, search: int = 7) -> Array:
             total = total + weight * there[..., patch // 2, patch // 2]
             weights = weights + weight
     return np.clip(total / weights, 0, 1)
+
+
+def interpolate(a: Array) -> Array:
+    """Each level has a pixel on each side beyond it, since halves lie between pixels."""
+    levels = [np.concatenate([a[:3] * a[3], a[3:]])]
+    for level in range(1, LEVELS):
+        f = np.pad(levels[-1], [(0, 0), (1, 2), (1, 2)], mode="edge")
+        f = (f[:, :-2] + 2 * f[:, 1:-1] + f[:, 2:])[:, ::2] / 4
+        f = (f[:, :, :-2] + 2 * f[:, :, 1:-1] + f[:, :, 2:])[:, :, ::2] / 4
+        height, width = ((n - 1 >> level) + 1 for n in a.shape[1:])
+        levels.append(f[:, :height, :width])
+    found: Any = None
+    for f in reversed(levels):
+        f = np.pad(f, [(0, 0), (0, 1), (0, 1)], mode="edge")
+        if found is not None:
+            y, x = (np.arange(n) for n in f.shape[1:])
+            rows = (found[:, y // 2] + found[:, (y + 1) // 2]) / 2
+            f = f + (1 - f[3]) * (rows[:, :, x // 2] + rows[:, :, (x + 1) // 2]) / 2
+        found = f
+    return found[:3, :-1, :-1] / found[3, :-1, :-1]
 
 
 def camera_pipe(
@@ -168,6 +189,12 @@ def _raw(r: np.random.Generator) -> list[Any]:
     ]
 
 
+def _transparent(r: np.random.Generator) -> list[Any]:
+    a = np.float32(r.uniform(0, 1, (4, 61, 83)))
+    a[3] = a[3] > 0.7
+    return [a]
+
+
 CASES: dict[str, tuple[Callable[..., Any], Inputs, dict[str, int]]] = {
     "bilateral_grid": (bilateral_grid, _floats((37, 61), low=-0.1, high=1.1), {}),
     "stencil_chain": (
@@ -176,6 +203,7 @@ CASES: dict[str, tuple[Callable[..., Any], Inputs, dict[str, int]]] = {
         {"N": N},
     ),
     "nl_means": (nl_means, _then(_floats((3, 19, 37), low=0), 0.2), {}),
+    "interpolate": (interpolate, _transparent, {"L": LEVELS}),
     "camera_pipe": (camera_pipe, _raw, {}),
     "canny": (canny, _then(_floats((29, 41), low=0), 0.4, 0.8), {"T": JOINED}),
 }
