@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from hbc.ir.algebra.division import Least, Reader
 from hbc.ir.algebra.form import Linear, finish, minus, of_atom, plus, scaled, to_expr, without
 from hbc.ir.lang import nodes as ir
+
+MOST_NESTED: Final = 4
+"""How many min and max in one another are looked through for what cancels."""
 
 
 def extreme(op: ir.Op, a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
     """min(a, b) or max(a, b)."""
     common = _shared([a, b])
     forms = [*_operands(op, minus(a, common), read), *_operands(op, minus(b, common), read)]
-    forms = _undominated(op, forms, least)
+    forms = _undominated(op, forms, read, least)
     if len(forms) == 1:
         return plus(forms[0], common)
     shared = _shared(forms)
@@ -38,24 +42,39 @@ def turned(form: Linear, read: Reader, least: Least) -> Linear:
     return form
 
 
-def _undominated(op: ir.Op, forms: list[Linear], least: Least) -> list[Linear]:
+def _undominated(op: ir.Op, forms: list[Linear], read: Reader, least: Least) -> list[Linear]:
     """The forms that can be the extreme; of equal ones the first."""
     kept: list[Linear] = []
     for f in forms:
-        if any(_wins(op, k, f, least) for k in kept):
+        if any(_wins(op, k, f, read, least) for k in kept):
             continue
-        kept = [k for k in kept if not _wins(op, f, k, least)]
+        kept = [k for k in kept if not _wins(op, f, k, read, least)]
         kept.append(f)
     return kept
 
 
-def _wins(op: ir.Op, a: Linear, b: Linear, least: Least) -> bool:
+def _wins(op: ir.Op, a: Linear, b: Linear, read: Reader, least: Least) -> bool:
     """Is the extreme of a and b certainly a?"""
     gap = minus(b, a) if op is ir.Op.MIN else minus(a, b)
+    if _absorbed(gap, read):
+        return True
+    low = least(gap) if gap.terms else None
+    return low is not None and low >= 0
+
+
+def _absorbed(gap: Linear, read: Reader, depth: int = MOST_NESTED) -> bool:
+    """Whether the form is at least 0 whatever its variables are: `a - min(a, b)` is, by which
+    `max(a, min(a, b))` is `a`."""
     if not gap.terms:
         return gap.constant >= 0
-    low = least(gap)
-    return low is not None and low >= 0
+    for key, (atom, c) in zip(gap.keys, gap.terms, strict=True) if depth else ():
+        if isinstance(atom, ir.Binary) and atom.op in (ir.Op.MIN, ir.Op.MAX):
+            rest = without(gap, key)
+            above = (plus(rest, read(e), c) for e in (atom.a, atom.b))
+            one_does = (atom.op is ir.Op.MAX) == (c > 0)
+            if (any if one_does else all)(_absorbed(x, read, depth - 1) for x in above):
+                return True
+    return False
 
 
 def _order(a: Linear) -> tuple[bool, list[tuple[str, int]]]:

@@ -58,6 +58,9 @@ def test_kernels_do_the_same_and_the_result_is_final(r: Random) -> None:
         ("4 * (x / 4) + x % 4", "x"),
         ("x / 4 / 8", "x / 32"),
         ("max(x, max(y, x))", "max(x, y)"),
+        ("max(x, min(x, y))", "x"),
+        ("min(x / 4, max(2 * y, x / 4) + 1)", "x / 4"),
+        ("max(x, min(max(min(x, y), z), x))", "x"),
         # Comparisons.
         ("i + 1 < N + 1", "i < N"),
         ("i <= N - 1", "i < N"),
