@@ -11,6 +11,7 @@ from hbc.ir.ground.printable import printable
 
 WIDTH = 100
 INDENT = "    "
+CONTINUED = " \\"  # ends a line of a directive that goes on
 DEEP = 56  # column that brackets alone push no continuation line beyond
 BRACKET = 4  # how tightly a bracket binds what is in it, for `_binds`
 
@@ -47,8 +48,11 @@ class Writer:
         return not self.lines or self.lines[-1].endswith("{")
 
     def directive(self, text: str) -> None:
-        """A preprocessor line: at the current depth, never broken."""
-        self.lines.append(INDENT * self.depth + text)
+        """A preprocessor line at the current depth, one of `lines` also where it is long and goes on
+        behind backslashes."""
+        indent = INDENT * self.depth
+        parts = wrap(indent + text, indent + INDENT, WIDTH - len(CONTINUED))
+        self.lines.append(f"{CONTINUED}\n".join(parts))
 
     def comment(self, text: str) -> None:
         """A `//` comment, broken between words. What would end it, or look like code, is spelled out."""
@@ -89,13 +93,13 @@ class Writer:
         return "\n".join(self.lines) + "\n"
 
 
-def wrap(line: str, indent: str) -> list[str]:
-    """`line` as several lines of at most WIDTH columns where a break is possible. What follows a
+def wrap(line: str, indent: str, width: int = WIDTH) -> list[str]:
+    """`line` as several lines of at most `width` columns where a break is possible. What follows a
     break starts at `indent`, a step further right for each bracket that is open there."""
     lines = []
     depth = 0  # of brackets, where `line` starts
-    while len(line) > WIDTH:
-        place = _best_break(line, depth)
+    while len(line) > width:
+        place = _best_break(line, depth, width)
         if place is None:
             break
         at, depth = place
@@ -105,21 +109,21 @@ def wrap(line: str, indent: str) -> list[str]:
     return [*lines, line]
 
 
-def _best_break(line: str, depth: int) -> tuple[int, int] | None:
-    """The position within WIDTH that lies in the fewest brackets, and there behind the operator
+def _best_break(line: str, depth: int, width: int) -> tuple[int, int] | None:
+    """The position within `width` that lies in the fewest brackets, and there behind the operator
     that binds least, the last of several; with the number of brackets that are open there. Only
     for want of a space it is behind a bracket, or near the start."""
     best: tuple[bool, int, int, int] | None = None
     start = len(line) - len(line.lstrip())
     quoted = False
-    for i, c in enumerate(line[:WIDTH]):
+    for i, c in enumerate(line[:width]):
         if c == '"' and line[i - 1] != "\\":
             quoted = not quoted
         if quoted:
             continue
         depth += (c in "([{") - (c in ")]}")
         if i > start + 8 and (binds := _binds(line, i)) is not None:
-            place = (i < WIDTH // 3 or binds == BRACKET, depth, binds, -i)
+            place = (i < width // 3 or binds == BRACKET, depth, binds, -i)
             best = min(best or place, place)
     return best and (1 - best[3], best[1])
 
