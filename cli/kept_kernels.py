@@ -1,6 +1,7 @@
 """Kernels that were compiled before, as they were: what decides the C is compared, nothing is guessed.
 
-What is kept is the checked pipeline and the C. Its name is a digest of all that decides them: the text,
+What is kept is the checked pipeline, the schedule (the file's or one that hbc made), the C, and what was
+said on the way, which is said again. Its name is a digest of all that decides them: the text,
 where the file lies, the settings, target, schedule, fallback and descriptions of instructions, what this
 processor has, and hbc itself, by the content of its files. The files that a kernel imports are known
 only after reading it; their texts lie in what is kept, and are compared with what the files say now.
@@ -19,15 +20,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hbc.cli.compiled import NO_SCHEDULE, Chosen, Compiled
+from hbc.cli.compiled import Chosen, Compiled
 from hbc.cli.files.read_source import STDIN, is_sketch, read_source, source_name
 from hbc.cli.machine import target_named
 from hbc.cli.prepare import choose, compile_chosen
-from hbc.cli.show.report import lines_shown
+from hbc.cli.show.report import Said, heard, say_again
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.c import source as c_source
 from hbc.frontend.program import funcs
-from hbc.ir.ground import source
+from hbc.ir.ground import diag, source
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.record_json import classes_of, from_json, to_json
 from hbc.ir.ground.source import Source
@@ -45,7 +46,7 @@ LIBRARY_PREFIX = "std/"  # of the names of what ships with hbc
 _PARTS = ("cli", "codegen", "eqsat", "frontend", "ir", "synth")
 _NO_SOURCES = frozenset({".pyc", ".pyo"})
 _LIBRARIES = ("egglog", "lark", "ml_dtypes", "numpy")  # that have a say in what is compiled
-_MODULES = (c_source, funcs, instruction, nodes, source, target, types)
+_MODULES = (c_source, diag, funcs, instruction, nodes, source, target, types)
 
 
 def choose_kept(
@@ -53,7 +54,7 @@ def choose_kept(
     isa: tuple[Path, ...] = (), fallback: str = "error", fix_sizes: bool = False,
 ) -> tuple[Chosen, Callable[[], Compiled]]:  # fmt: skip
     """As `choose`, and what compiles it: both from what they gave for the same before, where that was
-    kept. Where they have something to say, as warnings, nothing is kept, so that it is said each time."""
+    kept. What they had to say, as warnings, is said each time."""
     target_named(target_name)  # a wrong command line is said before a wrong file
     start = time.perf_counter()
     asked = (settings, target_name, schedule, isa, fallback, fix_sizes)
@@ -64,39 +65,47 @@ def choose_kept(
         # Read once: what is compiled is what the name is made of.
         kernel = Source(source_name(kernel), read_source(kernel))
     name = f"kernel-{_key(kernel, *asked)}.json"
-    kept = _found(name, isa, fallback)
-    if kept is not None:
-        ready = replace(kept, seconds=time.perf_counter() - start)
-        return ready.chosen, lambda: ready
-    before = lines_shown()
-    chosen = choose(kernel, *asked)
-    said = lines_shown() - before
+    found = _found(name, isa, fallback)
+    if found is not None:
+        known, choosing, compiling = found
+        say_again(choosing)
+        ready = replace(known, seconds=time.perf_counter() - start)
+
+        def read() -> Compiled:
+            say_again(compiling)
+            return ready
+
+        return ready.chosen, read
+    with heard() as chose:
+        chosen = choose(kernel, *asked)
 
     def compiled() -> Compiled:
-        before = lines_shown()
-        made = compile_chosen(chosen)
-        if chosen.target.machine != GPU and not said and lines_shown() == before:
-            kept_parts = (chosen.target.name, chosen.schedule_name, chosen.pipeline, made.source)
-            keep(name, to_json(kept_parts).encode())
+        with heard() as compiling:
+            made = compile_chosen(chosen)
+        if chosen.target.machine != GPU:
+            said = tuple(chose), tuple(compiling)
+            parts = (chosen.target.name, chosen.schedule, chosen.pipeline, made.source, *said)
+            keep(name, to_json(parts).encode())
         return made
 
     return chosen, compiled
 
 
-def _found(name: str, isa: tuple[Path, ...], fallback: str) -> Compiled | None:
+def _found(
+    name: str, isa: tuple[Path, ...], fallback: str
+) -> tuple[Compiled, tuple[Said, ...], tuple[Said, ...]] | None:
+    """What was kept, with what was said in choosing and in compiling."""
     stored = kept(name)
     if stored is None:
         return None
     try:
-        of, schedule, pipeline, made = from_json(stored.decode(), classes_of(_MODULES))
+        of, schedule, pipeline, made, *said = from_json(stored.decode(), classes_of(_MODULES))
     except ValueError:
         return None
     if not _imports_are(pipeline):
         return None
-    named = {s.name: s for s in pipeline.schedules}
-    by = None if schedule == NO_SCHEDULE and schedule not in named else named[schedule]
-    chosen = Chosen(pipeline, replace(TARGETS[of], isa=isa), by, fallback == "scalar")
-    return Compiled(chosen, made, 0.0)
+    chosen = Chosen(pipeline, replace(TARGETS[of], isa=isa), schedule, fallback == "scalar")
+    return Compiled(chosen, made, 0.0), said[0], said[1]
 
 
 def _imports_are(p: Pipeline) -> bool:

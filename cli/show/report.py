@@ -9,6 +9,8 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -25,18 +27,36 @@ QUIET_SECONDS = 1.0  # what takes less shows no progress
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
+Said = str | Diagnostic  # a line that is not an error, or a diagnostic
 
-_shown = [0]
+_hearing: ContextVar[tuple[list[Said], ...]] = ContextVar("hearing", default=())
 
 
-def lines_shown() -> int:
-    """How much has been said on stderr so far: diagnostics and notices."""
-    return _shown[0]
+@contextmanager
+def heard() -> Iterator[list[Said]]:
+    """What this thread says on stderr meanwhile, which can be said again: notices and diagnostics."""
+    said: list[Said] = []
+    before = _hearing.set((*_hearing.get(), said))
+    try:
+        yield said
+    finally:
+        _hearing.reset(before)
+
+
+def say_again(said: Iterable[Said]) -> None:
+    """What was heard, as it was said."""
+    for kind, lines in groupby(said, type):
+        if kind is Diagnostic:
+            show_diagnostics([line for line in lines if isinstance(line, Diagnostic)])
+        else:
+            for line in lines:
+                notice(str(line))
 
 
 def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """All of them on stderr, as compilers print them."""
-    _shown[0] += len(diagnostics)
+    for hearing in _hearing.get():
+        hearing += diagnostics
     # Beside so many mistakes of one file, the line that says that it was left.
     shown = MOST_MISTAKES + 1
     for diagnostic in diagnostics[:shown]:
@@ -48,7 +68,8 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 def notice(text: str) -> None:
     """A line on stderr that is not an error."""
-    _shown[0] += 1
+    for hearing in _hearing.get():
+        hearing.append(text)
     click.echo(printable(text), err=True)
 
 

@@ -16,7 +16,7 @@ from hbc.cli.kept_kernels import choose_kept, hbc_digest
 from hbc.codegen.build import toolchain
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import Compiler, find_compiler
-from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.diag import Diagnostic, HbcError, Note, Severity
 from hbc.ir.ground.record_json import to_json
 from hbc.ir.host.cache_folder import VARIABLE
 
@@ -175,21 +175,47 @@ def test_what_is_damaged_is_made_again(made: list[str], tmp_path: Path) -> None:
     assert len(made) == 2
 
 
-def test_warnings_are_said_each_time(
+def test_what_was_said_is_said_again(
     made: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from hbc.cli.show.report import notice
+    from hbc.cli.show.report import notice, show_diagnostics
 
     counted = kept_kernels.compile_chosen
 
     def warned(chosen: Chosen) -> Compiled:
-        notice("note: mind this")
+        span = chosen.pipeline.outputs[0].span
+        notes = (Note("as here", span),)
+        show_diagnostics([Diagnostic("mind this", span, "try", notes, Severity.WARNING)] * 2)
+        notice("note: and that")
         return counted(chosen)
 
     monkeypatch.setattr(kept_kernels, "compile_chosen", warned)
+    said = []
     for _ in range(2):
         compiled()
-        assert "mind this" in capsys.readouterr().err
+        said.append(capsys.readouterr().err)
+    assert len(made) == 1
+    assert said[0].count("k.hb:5:8: warning: mind this") == 2
+    assert said[0].endswith("note: and that\n")
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("schedule", [None, "auto"])
+def test_a_schedule_that_hbc_makes_is_kept(
+    made: list[str], capsys: pytest.CaptureFixture[str], schedule: str | None
+) -> None:
+    """What README promises: a second run compiles nothing, also without a schedule in the file."""
+    if schedule is None:
+        Path("k.hb").write_text(KERNEL.split("schedule")[0])
+    first = compiled(schedule=schedule)
+    said = capsys.readouterr().err
+    second = compiled(schedule=schedule)
+    assert said.startswith("note: schedule auto for `c`: ")
+    assert capsys.readouterr().err == said
+    assert len(made) == 1
+    assert told(first) == told(second)
+    assert first.kernel == second.kernel
+    assert second.chosen.schedule_name == "auto"
 
 
 def test_python_uses_the_same(made: list[str]) -> None:
