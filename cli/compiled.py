@@ -71,3 +71,8 @@ class Runner:
     functions: tuple[str, ...] = ()
     on_cpu: bool = False
     gpu: str | None = None
+
+
+def packs_of(compiled: Compiled) -> tuple[str, ...]:
+    """The constant inputs that the code has entry points for."""
+    return compiled.source.packs if isinstance(compiled.source, CSource) else ()

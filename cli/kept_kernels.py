@@ -16,14 +16,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.compiled import Chosen, Compiled
 from hbc.cli.files.read_source import STDIN, is_sketch, read_source, source_name
+from hbc.cli.installed import hbc_digest, library_versions
 from hbc.cli.machine import target_named
-from hbc.cli.prepare import choose, compile_chosen
 from hbc.cli.show.report import Said, heard, say_again
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.c import source as c_source
@@ -41,30 +40,28 @@ if TYPE_CHECKING:
     from hbc.frontend.program.funcs import Pipeline
 
 MOST_BYTES = 1 << 26  # of a file of descriptions
-_ROOT = Path(__file__).resolve().parents[1]
 LIBRARY_PREFIX = "std/"  # of the names of what ships with hbc
-_PARTS = ("cli", "codegen", "eqsat", "frontend", "ir", "synth")
-_NO_SOURCES = frozenset({".pyc", ".pyo"})
-_LIBRARIES = ("egglog", "lark", "ml_dtypes", "numpy")  # that have a say in what is compiled
 _MODULES = (c_source, diag, funcs, instruction, nodes, source, target, types)
 
 
 def choose_kept(
-    kernel: Path | Source, settings: Mapping[str, str], target_name: str | None, schedule: str | None,
-    isa: tuple[Path, ...] = (), fallback: str = "error", fix_sizes: bool = False,
+    kernel: Path | Source, only: str | None, settings: Mapping[str, str], target_name: str | None,
+    schedule: str | None, isa: tuple[Path, ...] = (), fallback: str = "error", fix_sizes: bool = False,
 ) -> tuple[Chosen, Callable[[], Compiled]]:  # fmt: skip
-    """As `choose`, and what compiles it: both from what they gave for the same before, where that was
-    kept. What they had to say, as warnings, is said each time."""
+    """As `choose`, of the kernel called `only`, and what compiles it: both from what they gave for the same
+    before, where that was kept. What they had to say, as warnings, is said each time."""
     target_named(target_name)  # a wrong command line is said before a wrong file
     start = time.perf_counter()
     asked = (settings, target_name, schedule, isa, fallback, fix_sizes)
     if isinstance(kernel, Path):
         if is_sketch(kernel) or str(kernel) == STDIN:
-            chosen = choose(kernel, *asked)
-            return chosen, lambda: compile_chosen(chosen)
+            from hbc.cli.prepare import choose
+
+            chosen = choose(_alone(kernel, only), *asked)
+            return chosen, lambda: _compile(chosen)
         # Read once: what is compiled is what the name is made of.
         kernel = Source(source_name(kernel), read_source(kernel))
-    name = f"kernel-{_key(kernel, *asked)}.json"
+    name = f"kernel-{_key(kernel, only, *asked)}.json"
     found = _found(name, isa, fallback)
     if found is not None:
         known, choosing, compiling = found
@@ -76,12 +73,14 @@ def choose_kept(
             return ready
 
         return ready.chosen, read
+    from hbc.cli.prepare import choose  # here, and below: a kernel that was kept does without
+
     with heard() as chose:
-        chosen = choose(kernel, *asked)
+        chosen = choose(_alone(kernel, only), *asked)
 
     def compiled() -> Compiled:
         with heard() as compiling:
-            made = compile_chosen(chosen)
+            made = _compile(chosen)
         if chosen.target.machine != GPU:
             said = tuple(chose), tuple(compiling)
             parts = (chosen.target.name, chosen.schedule, chosen.pipeline, made.source, *said)
@@ -89,6 +88,18 @@ def choose_kept(
         return made
 
     return chosen, compiled
+
+
+def _alone(kernel: Path | Source, only: str | None) -> Path | Source:
+    from hbc.cli.files.one_kernel import one_kernel
+
+    return one_kernel(kernel, only)
+
+
+def _compile(chosen: Chosen) -> Compiled:
+    from hbc.cli.prepare import compile_chosen
+
+    return compile_chosen(chosen)
 
 
 def _found(
@@ -123,8 +134,8 @@ def _imports_are(p: Pipeline) -> bool:
 
 
 def _key(
-    kernel: Source, settings: Mapping[str, str], target_name: str | None, schedule: str | None,
-    isa: tuple[Path, ...], fallback: str, fix_sizes: bool,
+    kernel: Source, only: str | None, settings: Mapping[str, str], target_name: str | None,
+    schedule: str | None, isa: tuple[Path, ...], fallback: str, fix_sizes: bool,
 ) -> str:  # fmt: skip
     described: list[list[str | None]] = []
     for path in isa:
@@ -133,28 +144,8 @@ def _key(
         except OSError:
             described.append([str(path), None])  # the loader says so
     decides = [
-        kernel.name, str(Path.cwd()), kernel.text, list(settings.items()), target_name, schedule,
-        described, fallback, fix_sizes, sorted(cpu_features()), sys.version, _versions(), hbc_digest(),
+        kernel.name, str(Path.cwd()), kernel.text, kernel.whole, only, list(settings.items()),
+        target_name, schedule, described, fallback, fix_sizes, sorted(cpu_features()), sys.version,
+        library_versions(), hbc_digest(),
     ]  # fmt: skip
     return sha256(json.dumps(decides).encode("utf-8", "surrogatepass")).hexdigest()[:40]
-
-
-def _versions() -> list[str]:
-    versions = []
-    for name in _LIBRARIES:
-        try:
-            versions.append(version(name))
-        except PackageNotFoundError:
-            versions.append("")
-    return versions
-
-
-def hbc_digest(root: Path = _ROOT) -> str:
-    """A digest of hbc's own files: who changes one compiles anew."""
-    key = sha256()
-    for part in _PARTS:
-        for path in sorted((root / part).rglob("*")):
-            if path.suffix not in _NO_SOURCES and path.is_file():
-                key.update(str(path.relative_to(root)).encode() + b"\0")
-                key.update(sha256(path.read_bytes()).digest())
-    return key.hexdigest()

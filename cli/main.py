@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from hbc.cli.address_space import watch_address_space
-from hbc.cli.show.frames import with_room
+from hbc.cli.show.frames import CALL_DEPTH, with_room
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.printable import printable_line
 
@@ -45,9 +45,6 @@ COMMANDS = {
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 SIGNALLED = 128  # and the number of the signal that ended hbc
-# Passes recurse over programs, up to four calls a level, and programs nest a few hundred deep
-# (giants.DEEPEST_NESTING, legal.MOST_LEVELS). Python's own limit is 1000.
-CALL_DEPTH = 10_000
 # A compilation makes a million small objects that refer to each other and stay: looking through them
 # every 700, as Python does, takes an eighth of its time, and every 200000 still a tenth.
 OBJECTS_BEFORE_COLLECTION = 1_000_000

@@ -183,11 +183,6 @@ def _note_threads(source: CSource, target: Target) -> None:
         notice(f"note: {note}")
 
 
-def packs_of(compiled: Compiled) -> tuple[str, ...]:
-    """The constant inputs that the code has entry points for."""
-    return compiled.source.packs if isinstance(compiled.source, CSource) else ()
-
-
 def require_runnable(target: Target) -> None:
     """ToolError unless this processor, or an emulator here, can run the target's code."""
     if is_foreign(target.machine):

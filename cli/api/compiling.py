@@ -53,14 +53,12 @@ def compile(
 
     def made() -> Kernel:
         from hbc.cli.api.arguments import in_python
-        from hbc.cli.files.one_kernel import one_kernel
         from hbc.cli.kept_kernels import choose_kept
 
         paths = tuple(Path(path) for path in isa)
         try:
-            program = one_kernel(_source(source), kernel)
             _, compile_it = choose_kept(
-                program, settings, wanted, schedule, paths, fallback, fix_sizes=True
+                _source(source), kernel, settings, wanted, schedule, paths, fallback, fix_sizes=True
             )
         except UsageError as failure:
             raise UsageError(in_python(failure.diagnostics)) from None

@@ -6,15 +6,13 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-from hbc.cli.show.frames import with_room
+from hbc.cli.show.frames import CALL_DEPTH, with_room
 
 Result = TypeVar("Result")
 
 
 def in_compiler(work: Callable[[], Result]) -> Result:
-    """The work with what passes need: they recurse over programs (see `main.CALL_DEPTH`)."""
-    from hbc.cli.main import CALL_DEPTH
-
+    """The work with what passes need: they recurse over programs (see `CALL_DEPTH`)."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, CALL_DEPTH))
     try:

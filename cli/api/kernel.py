@@ -11,8 +11,8 @@ import numpy as np
 from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, texts_of
 from hbc.cli.api.arrays import CPU, address_of, like
 from hbc.cli.api.packed import Packed, call_packed
+from hbc.cli.compiled import packs_of
 from hbc.cli.files.scalars import parameters, scalar_array
-from hbc.cli.prepare import packs_of
 from hbc.codegen.c.by_value import by_value
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError
 from hbc.ir.lang.target import GPU

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hbc.cli.prepare import packs_of, require_runnable
+from hbc.cli.compiled import packs_of
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import missing_features, runs_here
 from hbc.codegen.build.program import for_this_processor
@@ -108,6 +108,8 @@ def _built(compiled: Compiled, on_cpu: bool) -> Path:
             )
         )
     if missing_features(target) and not compiled.chosen.fallback and not runs_here(target):
+        from hbc.cli.prepare import require_runnable
+
         require_runnable(target)
     if compiled.chosen.fallback:
         return build_cached(source, target)

@@ -77,11 +77,11 @@ def command(
     On a GPU its events take the time, of what the device does alone; the roof is that of its tensor
     cores and of its copies.
     """
+    from hbc.cli.compiled import packs_of
     from hbc.cli.files.inputs import choose_example, gather_inputs
-    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
-    from hbc.cli.prepare import build_for_calls, packs_of
+    from hbc.cli.prepare import build_for_calls
     from hbc.cli.roof.plot import check_work, draw_roofline
     from hbc.cli.roof.speed import speed_of
     from hbc.cli.runs.emulation import for_instructions, runner_for
@@ -92,8 +92,7 @@ def command(
     from hbc.cli.tuning.written import name_machine
 
     others = _seconds_beside(beside, plot)
-    program = one_kernel(kernel, only)
-    chosen, compile_it = choose_kept(program, settings, target, schedule, isa, fallback)
+    chosen, compile_it = choose_kept(kernel, only, settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu)
     if flush_l2 and runner.gpu is None:
         raise UsageError(Diagnostic("--flush-l2 is for code that runs on a GPU"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,16 +67,13 @@ def command(
     """
     from hbc.cli.files.data import check_writable
     from hbc.cli.files.inputs import choose_example, gather_inputs
-    from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
     from hbc.cli.machine import cpu_count
     from hbc.cli.runs.emulation import for_instructions, runner_for
     from hbc.cli.show.report import progress
 
-    chosen, compile_it = choose_kept(
-        one_kernel(kernel, only), settings, target, schedule, isa, fallback
-    )
+    chosen, compile_it = choose_kept(kernel, only, settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(parameters(p)))
@@ -88,9 +85,12 @@ def command(
         compiled = compile_it()
         runner = for_instructions(runner, compiled)
         number = thread_count(threads, cpu_count(), compiled.source.parallel)
-        shown.step("reading the inputs")
-        run = gather_inputs(p, settings, choose_example(p, example), files)
-        called = _call(compiled, run, number, timeout, runner, shown)
+
+        def gathered() -> Run:
+            shown.step("reading the inputs")
+            return gather_inputs(p, settings, choose_example(p, example), files)
+
+        run, called = _call(compiled, gathered, number, timeout, runner, shown)
         checked = _check(compiled, run, called.outputs, shown) if verify else None
         _write(compiled, run, called.outputs, written)
         speed = _speed(compiled, run, called, number, runner, shown)
@@ -101,23 +101,28 @@ def command(
 
 
 def _call(
-    compiled: Compiled, run: Run, threads: int, timeout: float, runner: Runner,
+    compiled: Compiled, gathered: Callable[[], Run], threads: int, timeout: float, runner: Runner,
     shown: Progress,
-) -> Called:  # fmt: skip
-    from hbc.cli.prepare import build_for_calls, packs_of
+) -> tuple[Run, Called]:  # fmt: skip
+    """The inputs, and what calls on them gave. They are read, which takes NumPy, while the process that
+    calls starts."""
+    from hbc.cli.compiled import packs_of
+    from hbc.cli.prepare import build_for_calls
     from hbc.cli.runs.native import Native, Repeat, output_shapes
 
     with scratch_folder() as folder:
         shown.step("compiling the C")
         library, _ = build_for_calls(compiled, folder, runner)
-        shown.step("running")
         repeat = Repeat(least=1, seconds=MEASURED_SECONDS, most=MOST_CALLS, enough=ENOUGH_CALLS)
         with Native(library, threads, timeout, runner.emulator) as native:
+            run = gathered()
+            shown.step("running")
             p = compiled.chosen.pipeline
-            return native.call(
+            called = native.call(
                 compiled.source.name, list(run.sizes.values()), run.inputs,
                 output_shapes(p, run.sizes), repeat, packs=packs_of(compiled),
             )  # fmt: skip
+            return run, called
 
 
 def _check(compiled: Compiled, run: Run, outputs: Mapping[str, Array], shown: Progress) -> Checked:

@@ -10,7 +10,6 @@ from hbc.frontend.program.constants import index_value
 from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, Note, UsageError, error
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables, nodes
 
 
@@ -44,6 +43,8 @@ def size_value(e: ir.Expr, sizes: Mapping[str, int]) -> int:
     """The value of an index expression or condition over these sizes alone."""
     value = index_value(e, sizes)
     if value is None:
+        from hbc.ir.lang.show import show
+
         raise InternalError(f"not an expression over the sizes: {show(e)}")
     return value
 

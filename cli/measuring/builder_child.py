@@ -16,6 +16,7 @@ from typing import Any
 
 from hbc.cli.measuring.guard import guarded
 from hbc.cli.pipeline import features_of
+from hbc.cli.show.frames import CALL_DEPTH
 from hbc.codegen.build.precompiled import precompiled
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build, find_compiler, flags
@@ -27,7 +28,6 @@ from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.target import TARGETS, Target
 
-CALL_DEPTH = 10_000  # as in `main`: passes recurse over programs
 OBJECTS_BEFORE_COLLECTION = 1_000_000  # as in `main`: a compilation makes many objects that stay
 
 

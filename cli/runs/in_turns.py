@@ -11,9 +11,9 @@ from statistics import median
 
 import numpy as np
 
-from hbc.cli.compiled import Compiled, Runner
+from hbc.cli.compiled import Compiled, Runner, packs_of
 from hbc.cli.files.inputs import Run
-from hbc.cli.prepare import build_for_calls, packs_of
+from hbc.cli.prepare import build_for_calls
 from hbc.cli.runs.native import Called, Native, Repeat, output_shapes
 
 LEAST_TURNS = 5

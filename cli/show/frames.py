@@ -12,6 +12,9 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 _X = TypeVar("_X")
+# Passes recurse over programs, up to four calls a level, and programs nest a few hundred deep
+# (giants.DEEPEST_NESTING, legal.MOST_LEVELS). Python's own limit is 1000.
+CALL_DEPTH = 10_000
 SLOTS = 1 << 16
 """Words of a frame for which Python takes a chunk of 1 MiB. Half of it is left for the calls inside."""
 

@@ -13,8 +13,6 @@ from contextvars import ContextVar
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import click
-
 from hbc.ir.ground.diag import MOST_MISTAKES, Diagnostic, Severity
 from hbc.ir.ground.printable import printable, printable_line
 from hbc.ir.ground.source import Span
@@ -60,22 +58,22 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     # Beside so many mistakes of one file, the line that says that it was left.
     shown = MOST_MISTAKES + 1
     for diagnostic in diagnostics[:shown]:
-        click.echo(_coloured(diagnostic), err=True, color=_colour(sys.stderr.isatty()))
+        _echo(_coloured(diagnostic), err=True)
     left = len(diagnostics) - shown
     if left > 0:
-        click.echo(f"and {left} more", err=True)
+        _echo(f"and {left} more", err=True)
 
 
 def notice(text: str) -> None:
     """A line on stderr that is not an error."""
     for hearing in _hearing.get():
         hearing.append(text)
-    click.echo(printable(text), err=True)
+    _echo(printable(text), err=True)
 
 
 def print_json(value: Json) -> None:
     """Indented JSON on stdout, keys in the order given; what JSON has no number for is null."""
-    click.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
+    _echo(json.dumps(_finite(value), indent=2, allow_nan=False))
 
 
 def diagnostic_json(diagnostic: Diagnostic) -> Json:
@@ -103,22 +101,22 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     names = [column.removesuffix(">") for column in columns]
     rows = [[printable_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
-    click.echo(printable_line(title))
+    _echo(printable_line(title))
     for row in (names, *rows):
         cells = [
             cell.rjust(width) if column.endswith(">") else cell.ljust(width)
             for cell, width, column in zip(row, widths, columns, strict=True)
         ]
-        click.echo("  " + "  ".join(cells).rstrip())
+        _echo("  " + "  ".join(cells).rstrip())
 
 
 def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     """A headline and indented `name  value` lines on stdout."""
-    click.echo(printable_line(title))
+    _echo(printable_line(title))
     shown = list(facts)
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
-        click.echo(printable(f"  {name:<{width}}  {value}"))
+        _echo(printable(f"  {name:<{width}}  {value}"))
 
 
 class Progress:
@@ -189,11 +187,21 @@ def seconds(value: float) -> str:
     return f"{value / 1e-9:.3g} ns"
 
 
+def _echo(text: str, err: bool = False) -> None:
+    """A line, on stdout or stderr; with its colours where that is a terminal."""
+    import click  # here, since it takes 10 ms, and a kernel that is called from Python says nothing
+
+    colour = _colour(sys.stderr.isatty()) if err else None
+    click.echo(text, err=err, color=colour)
+
+
 def _colour(terminal: bool) -> bool:
     return terminal and not os.environ.get("NO_COLOR")
 
 
 def _coloured(diagnostic: Diagnostic) -> str:
+    import click
+
     severity = diagnostic.severity
     word = click.style(f"{severity}:", fg=COLOURS[severity], bold=True)
     return diagnostic.render().replace(f"{severity}:", word, 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.one_kernel import one_kernel
-from hbc.cli.kept_kernels import hbc_digest
+from hbc.cli.installed import hbc_digest
 from hbc.cli.measuring.job import Job, digest
 from hbc.cli.measuring.trial import State, Trial
 from hbc.cli.pipeline import load_pipeline

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from hbc.frontend.program.scope import Scope
 from hbc.frontend.text.vocabulary import HIGHEST, LOWEST
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, F32, F64, I32, I64, DType, Kind, Type
+
+if TYPE_CHECKING:
+    from hbc.frontend.program.scope import Scope
 
 LITERAL_INT = DType("integer literal", Kind.INT, 64)
 LITERAL_FLOAT = DType("number literal", Kind.FLOAT, 64)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import hbc
-from hbc.cli import kept_kernels
+from hbc.cli import kept_kernels, prepare
 from hbc.cli.commands.run import command as run
 from hbc.cli.compiled import Chosen, Compiled
-from hbc.cli.kept_kernels import choose_kept, hbc_digest
+from hbc.cli.kept_kernels import choose_kept
 from hbc.codegen.build import toolchain
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import Compiler, find_compiler
@@ -41,14 +41,14 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     (tmp_path / "k.hb").write_text(KERNEL)
     (tmp_path / "part.hb").write_text(PART)
     found: list[str] = []
-    real = kept_kernels.compile_chosen
+    real = prepare.compile_chosen
 
     def counted(chosen: Chosen) -> Compiled:
         compiled = real(chosen)
         found.append(compiled.source.text)
         return compiled
 
-    monkeypatch.setattr(kept_kernels, "compile_chosen", counted)
+    monkeypatch.setattr(prepare, "compile_chosen", counted)
     return found
 
 
@@ -57,7 +57,7 @@ def compiled(
     isa: tuple[Path, ...] = (), fallback: str = "error", fix_sizes: bool = False,
 ) -> Compiled:  # fmt: skip
     file = Path("k.hb")
-    return choose_kept(file, settings or {}, target, schedule, isa, fallback, fix_sizes)[1]()
+    return choose_kept(file, None, settings or {}, target, schedule, isa, fallback, fix_sizes)[1]()
 
 
 def told(one: Compiled) -> list[object]:
@@ -86,6 +86,20 @@ def test_a_file_that_changes_is_compiled(made: list[str], name: str) -> None:
     assert made[0] != made[1]
     compiled()
     assert len(made) == 2
+
+
+def test_which_kernel_of_a_file_decides(made: list[str]) -> None:
+    kernels = [
+        f"kernel {n} {{\n{KERNEL.replace('* gain', f'* {n[1]} * gain')}}}\n" for n in ("k3", "k5")
+    ]
+    text = "".join(kernels).replace('import "part.hb"\n', "")
+    Path("k.hb").write_text('import "part.hb"\n' + text)
+    for name in ("k3", "k5", "k3", "k5"):
+        found = choose_kept(Path("k.hb"), name, {}, "c", None)[1]()
+        assert found.source.name == name
+    assert len(made) == 2
+    with pytest.raises(HbcError, match="has 2 kernels"):
+        choose_kept(Path("k.hb"), None, {}, "c", None)
 
 
 def test_an_import_that_is_gone_is_missed(made: list[str]) -> None:
@@ -138,7 +152,7 @@ def test_the_folder_decides(
 
 @pytest.mark.parametrize(
     ("name", "other"),
-    [("hbc_digest", lambda: "another hbc"), ("_versions", lambda: ["another library"]),
+    [("hbc_digest", lambda: "another hbc"), ("library_versions", lambda: ["another library"]),
      ("cpu_features", lambda: frozenset({"another_processor"}))],
 )  # fmt: skip
 def test_hbc_and_the_processor_decide(
@@ -148,21 +162,6 @@ def test_hbc_and_the_processor_decide(
     monkeypatch.setattr(kept_kernels, name, other)
     compiled()
     assert len(made) == 2
-
-
-@pytest.mark.parametrize("name", ["cli/a.py", "frontend/text/hb.lark", "codegen/templates/x.h"])
-def test_each_file_of_hbc_counts(tmp_path: Path, name: str) -> None:
-    file = tmp_path / name
-    file.parent.mkdir(parents=True)
-    digests = set()
-    for text in ("one", "two"):
-        file.write_text(text)
-        digests.add(hbc_digest(tmp_path))
-    file.rename(file.with_name("renamed" + file.suffix))
-    digests.add(hbc_digest(tmp_path))
-    assert len(digests) == 3
-    (file.parent / "x.pyc").write_text("no source")
-    assert hbc_digest(tmp_path) in digests
 
 
 def test_what_is_damaged_is_made_again(made: list[str], tmp_path: Path) -> None:
@@ -180,7 +179,7 @@ def test_what_was_said_is_said_again(
 ) -> None:
     from hbc.cli.show.report import notice, show_diagnostics
 
-    counted = kept_kernels.compile_chosen
+    counted = prepare.compile_chosen
 
     def warned(chosen: Chosen) -> Compiled:
         span = chosen.pipeline.outputs[0].span
@@ -189,7 +188,7 @@ def test_what_was_said_is_said_again(
         notice("note: and that")
         return counted(chosen)
 
-    monkeypatch.setattr(kept_kernels, "compile_chosen", warned)
+    monkeypatch.setattr(prepare, "compile_chosen", warned)
     said = []
     for _ in range(2):
         compiled()

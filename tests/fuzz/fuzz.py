@@ -24,8 +24,7 @@ from case import generate
 from choices import Recorded, shrink
 from tally import Tally
 
-from hbc.cli.main import CALL_DEPTH
-from hbc.cli.show.frames import with_room
+from hbc.cli.show.frames import CALL_DEPTH, with_room
 
 MOST_MEMORY = 4 << 30  # bytes of address space
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from hbc.cli.main import CALL_DEPTH
 from hbc.cli.prepare import require_runnable
+from hbc.cli.show.frames import CALL_DEPTH
 from hbc.ir.ground.diag import ToolError
 from hbc.ir.lang.target import TARGETS
 

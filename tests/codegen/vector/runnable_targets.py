@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from hbc.cli.main import CALL_DEPTH
 from hbc.cli.runs.emulation import can_emulate
+from hbc.cli.show.frames import CALL_DEPTH
 from hbc.codegen.build import program
 from hbc.codegen.build.processor import SOFT, can_run
 from hbc.ir.lang.target import ARM, RISCV, TARGETS, X86

@@ -1,0 +1,95 @@
+"""What hbc is at this moment: its own files, and the libraries that have a say in what is compiled.
+
+Reading all files takes 50 ms, asking the system for their sizes and times 5. So the digest of their
+content is kept under a digest of where they lie, their sizes, times and numbers. The time of the last
+change (ctime) cannot be set, so that a file written in place of another is never taken for it; while
+the last change is so young that another could have the same time, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+
+from hbc.ir.host.cache_folder import keep, kept
+
+_ROOT = Path(__file__).resolve().parents[1]
+_PARTS = ("cli", "codegen", "eqsat", "frontend", "ir", "synth")
+_NO_SOURCES = (".pyc", ".pyo")
+_LIBRARIES = ("egglog", "lark", "ml_dtypes", "numpy")  # that have a say in what is compiled
+_INSTALLED = (".dist-info", ".egg-info")
+SETTLED_SECONDS = 2.0  # longer than any file system takes to tell two changes apart
+
+
+@cache
+def hbc_digest() -> str:
+    """A digest of hbc's own files, as this process found them: who changes one compiles anew."""
+    return digest_of(_ROOT)
+
+
+def digest_of(root: Path) -> str:
+    """The same of hbc's files in this folder."""
+    now = time.time()
+    manifest = sha256(str(root).encode("utf-8", "surrogateescape"))
+    files, newest = [], 0.0
+    for part in _PARTS:
+        for entry in _sources(root / part):
+            seen = entry.stat()
+            newest = max(newest, seen.st_mtime, seen.st_ctime)
+            files.append(entry.path)
+            numbers = seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino
+            manifest.update(f"{entry.path}\0{numbers}\0".encode("utf-8", "surrogateescape"))
+    name = f"sources-{manifest.hexdigest()[:40]}"
+    known = kept(name)
+    if known is not None:
+        return known.decode("ascii", "replace")
+    found = _content(root, files)
+    if newest + SETTLED_SECONDS < now:
+        keep(name, found.encode())
+    return found
+
+
+def library_versions() -> list[str]:
+    """Of each library that has a say: the files that its installation is named by, and when its first
+    module was written. (`importlib.metadata` takes 15 ms to import.)"""
+    found = []
+    for name in _LIBRARIES:
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            found.append(f"{name}: none")
+            continue
+        first = Path(spec.origin)
+        seen = first.stat()
+        beside = sorted(
+            entry.name
+            for entry in os.scandir(first.parent.parent)
+            if entry.name.startswith(f"{name}-") and entry.name.endswith(_INSTALLED)
+        )
+        found.append(f"{first} {seen.st_size} {seen.st_mtime_ns} {' '.join(beside)}")
+    return found
+
+
+def _sources(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The files below the folder but for what Python makes of them, in the order of their names."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda e: e.name):
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != "__pycache__":
+                    yield from _sources(Path(entry.path))
+            elif not entry.name.endswith(_NO_SOURCES) and entry.is_file():
+                yield entry
+
+
+def _content(root: Path, files: list[str]) -> str:
+    key = sha256()
+    for file in files:
+        key.update(os.path.relpath(file, root).encode("utf-8", "surrogateescape") + b"\0")
+        key.update(sha256(Path(file).read_bytes()).digest())
+    return key.hexdigest()
