@@ -14,20 +14,24 @@ from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.lang.types import DType
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hbc.cli.api.library import Library
 
 
 @record
 class Plan:
     """What calls on arrays of the same shapes and strides have in common. `strides`: of each array, in
-    elements without the last, or None when all are dense. `outputs`: shape and element type of each."""
+    elements without the last, or None when all are dense. `outputs`: shape, element type and
+    NumPy's type of each."""
 
     sizes: tuple[int, ...]
     names: tuple[str, ...]
     strides: tuple[tuple[int, ...], ...] | None
-    outputs: tuple[tuple[tuple[int, ...], DType], ...]
+    outputs: tuple[tuple[tuple[int, ...], DType, np.dtype[Any]], ...]
     device: str
 
     def call(self, library: Library, addresses: Sequence[Any], stream: int | None) -> int:
@@ -67,7 +71,7 @@ def arrays_in_order(
     given: dict[str, int] = {}
     for name, value in named.items():
         if name in sizes:
-            given[name] = _size(name, value)
+            given[name] = size_of(name, value)
         elif name in found:
             raise ArgumentError(Diagnostic(f"input `{name}` is given twice"))
         elif name in names:
@@ -123,7 +127,7 @@ def plan_of(
         made = [by_name.get(i.name, []) for i in (*p.inputs, *p.outputs[: len(outs)])]
         made += [_dense(extents(o, sizes)) for o in p.outputs[len(outs) :]]
         strides = tuple(tuple(s) for s in made)
-    results = tuple((extents(o, sizes), o.element) for o in p.outputs)
+    results = tuple((extents(o, sizes), o.element, numpy_dtype(o.element)) for o in p.outputs)
     return Plan(tuple(sizes.values()), tuple(sizes), strides, results, device)
 
 
@@ -140,7 +144,8 @@ def _what(image: Image) -> str:
     return f"`{image.name}`"
 
 
-def _size(name: str, value: Any) -> int:
+def size_of(name: str, value: Any) -> int:
+    """A size that a call gives by name. ArgumentError for what is no integer."""
     try:
         return int(value.__index__())
     except AttributeError:

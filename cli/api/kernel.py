@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, texts_of
-from hbc.cli.api.arrays import CPU, address_of, like
-from hbc.cli.api.packed import Packed, call_packed
+from hbc.cli.api.calls import Calls
+from hbc.cli.api.packed import Packed
 from hbc.cli.compiled import packs_of
-from hbc.cli.files.scalars import parameters, scalar_array
-from hbc.codegen.c.by_value import by_value
-from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError
-from hbc.ir.lang.target import GPU
-from hbc.ir.meaning.numpy_types import element_of
+from hbc.cli.files.scalars import parameters
+from hbc.ir.ground.diag import ArgumentError, Diagnostic
 
 if TYPE_CHECKING:
     from hbc.cli.api.library import Library
     from hbc.cli.api.results import Bench, Verification
     from hbc.cli.compiled import Compiled
-
-MOST_PLANS = 256  # of shapes that are remembered
 
 
 class Kernel:
@@ -40,14 +32,9 @@ class Kernel:
         self.on_cpu = on_cpu
         self._lock = threading.Lock()
         self._library: Library | None = None
-        self._plans: dict[Any, Plan] = {}
+        self._calls = Calls(compiled, self.settings, self._loaded)
         self.name: str = compiled.source.name
         p = compiled.chosen.pipeline
-        self._scalars = [
-            (at, name, element)
-            for at, (name, element) in enumerate(parameters(p).items())
-            if element
-        ]
         self.inputs: tuple[str, ...] = tuple(parameters(p))
         self.outputs: tuple[str, ...] = tuple(o.name for o in compiled.chosen.pipeline.outputs)
         self.__doc__ = f"{self._signature()}, compiled for {self.target}."
@@ -64,15 +51,7 @@ class Kernel:
         Raises ArgumentError (an HbcError and a ValueError) for arrays of another type, shape, device
         or layout than the kernel takes, and for what the code itself refuses.
         """
-        if not named and stream is None:
-            # NumPy arrays of shapes met before: the way that costs a few microseconds.
-            every = arrays if out is None else (*arrays, out)
-            key = (len(arrays), *[_form(a) for a in every])
-            plan = self._plans.get(key)
-            if plan is not None and (out is None or out.flags.writeable):
-                inputs = self._with_scalars(arrays) if self._scalars else arrays
-                return self._run(plan, inputs, every[len(arrays) :])
-        return self._call(arrays, out, stream, named)
+        return self._calls.call(arrays, out, stream, named)
 
     def pack(self, **named: Any) -> Any:
         """What stands for a constant input in calls, `f = kernel.pack(F=weights)`: it is packed by the
@@ -90,12 +69,7 @@ class Kernel:
     def build(self) -> Kernel:
         """Compiles the C and loads it, which the first call does otherwise. ToolError without a C
         compiler, or when this machine cannot run the code."""
-        if self._library is None:
-            from hbc.cli.api.library import Library
-
-            with self._lock:
-                if self._library is None:
-                    self._library = Library(self.compiled, self.threads, self.on_cpu)
+        self._loaded()
         return self
 
     @property
@@ -156,113 +130,14 @@ class Kernel:
 
         return as_html(self.compiled, self.loops)
 
+    def _loaded(self) -> Library:
+        if self._library is None:
+            from hbc.cli.api.library import Library
+
+            with self._lock:
+                if self._library is None:
+                    self._library = Library(self.compiled, self.threads, self.on_cpu)
+        return self._library
+
     def _signature(self) -> str:
         return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}"
-
-    def _call(
-        self, arrays: Sequence[Any], out: Any, stream: int | None, named: Mapping[str, Any]
-    ) -> Any:
-        p = self.compiled.chosen.pipeline
-        inputs, sizes = arrays_in_order(p, arrays, named)
-        outs = arrays_in_outputs(self.outputs, out)
-        self._check_packed(inputs)
-        plain = [a.array if isinstance(a, Packed) else a for a in inputs]
-        plan = plan_of(p, self.settings, plain, outs, sizes)
-        self._check_device(plan.device, stream)
-        if not named and all(type(a) is np.ndarray for a in (*plain, *outs)) and not p.scalar_sizes:
-            if len(self._plans) >= MOST_PLANS:
-                self._plans.clear()
-            self._plans[len(arrays), *[_form(a) for a in (*arrays, *outs)]] = plan
-        return self._run(plan, inputs, outs, stream)
-
-    def _with_scalars(self, arrays: Sequence[Any]) -> list[Any]:
-        """The inputs of a call with the scalars as arrays without dimensions."""
-        found = list(arrays)
-        for at, name, element in self._scalars:
-            try:
-                found[at] = scalar_array(name, element, found[at])
-            except HbcError as failure:
-                raise ArgumentError(failure.diagnostics) from None
-        return found
-
-    def _check_packed(self, inputs: Sequence[Any]) -> None:
-        names = [i.name for i in self.compiled.chosen.pipeline.inputs]
-        for name, a in zip(names, inputs, strict=True):
-            if isinstance(a, Packed) and (a.kernel, a.name) != (self.name, name):
-                raise ArgumentError(
-                    Diagnostic(f"{a!r} stands where `{name}` of `{self.name}` is wanted")
-                )
-
-    def _check_device(self, device: str, stream: int | None) -> None:
-        if device == CPU and stream is not None:
-            raise ArgumentError(Diagnostic("`stream` is for arrays in a GPU's memory"))
-        if device != CPU and self.target != GPU:
-            raise ArgumentError(
-                Diagnostic(
-                    f"the arrays lie on {device}, `{self.target}` code runs on the CPU",
-                    hint='copy them to the CPU, or compile with target="cuda"',
-                )
-            )
-
-    def _run(
-        self, plan: Plan, inputs: Sequence[Any], outs: Sequence[Any], stream: int | None = None
-    ) -> Any:
-        library = self._library
-        if library is None:
-            library = self.build()._library
-            assert library is not None
-        if not outs:
-            plain = (a.array if isinstance(a, Packed) else a for a in inputs)
-            example = next((a for a in plain if _is_array(a)), None)
-            outs = [like(example, shape, element) for shape, element in plan.outputs]
-        if library.threads is not None:
-            library.prepare_thread()
-        if any(type(a) is Packed for a in inputs):
-            code = call_packed(plan, library, inputs, outs, passed)
-        else:
-            code = plan.call(library, [passed(a) for a in (*inputs, *outs)], stream)
-        if code != 0:
-            raise library.error(code, texts_of(plan))
-        if len(outs) == 1:
-            return outs[0]
-        return dict(zip(self.outputs, outs, strict=True))
-
-
-def _is_array(a: Any) -> bool:
-    """Whether it is no scalar, which `arrays_in_order` makes an array without dimensions."""
-    return not (type(a) is np.ndarray and a.ndim == 0)
-
-
-def passed(a: Any) -> Any:
-    if _is_array(a):
-        return address_of(a)
-    element = element_of(a.dtype)
-    assert element is not None
-    return by_value(element.name, a.tobytes())
-
-
-def _form(array: Any) -> tuple[Any, ...] | None:
-    """What of a NumPy array decides whether and how the code takes it; None for others."""
-    if type(array) is Packed:
-        return ("packed", array.kernel, array.name, _form(array.array))
-    if type(array) is not np.ndarray:
-        return None
-    return array.shape, array.strides, array.dtype
-
-
-def arrays_in_outputs(names: Sequence[str], out: Any) -> list[Any]:
-    """The arrays of `out` in the order of the file; none when it is None."""
-    if out is None:
-        return []
-    if isinstance(out, Mapping):
-        missing = [name for name in names if name not in out]
-        if missing or len(out) != len(names):
-            listed = ", ".join(f"`{name}`" for name in names)
-            raise ArgumentError(Diagnostic(f"`out` is for the outputs {listed}, all of them"))
-        return [out[name] for name in names]
-    found = list(out) if isinstance(out, list | tuple) else [out]
-    if len(found) != len(names):
-        raise ArgumentError(
-            Diagnostic(f"`out` has {len(found)} arrays, the kernel {len(names)} outputs")
-        )
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,10 +62,10 @@ def packed(
 
 
 def call_packed(
-    plan: Plan, library: Library, inputs: Sequence[Any], outs: Sequence[Any], passed: Callable[[Any], Any]
+    plan: Plan, library: Library, inputs: Sequence[Any], passed: Sequence[Any]
 ) -> int:  # fmt: skip
     """Calls the code with all constant inputs packed, those that are not for this call alone; its error
-    code."""
+    code. `passed`: what the code is given for these inputs and the outputs behind them."""
     if plan.strides is not None:
         raise ArgumentError(
             Diagnostic(
@@ -74,13 +74,11 @@ def call_packed(
             )
         )
     held = []
-    addresses = []
-    for name, a in zip(library.inputs, inputs, strict=True):
+    addresses = list(passed)
+    for at, (name, a) in enumerate(zip(library.inputs, inputs, strict=True)):
         if isinstance(a, Packed):
-            addresses.append(a.address(library, plan.sizes))
+            addresses[at] = a.address(library, plan.sizes)
         elif name in library.packs:
             held.append(packed(library, name, a, plan.sizes))
-            addresses.append(held[-1][1])
-        else:
-            addresses.append(passed(a))
-    return int(library.packed(*plan.sizes, *addresses, *(passed(a) for a in outs)))
+            addresses[at] = held[-1][1]
+    return int(library.packed(*plan.sizes, *addresses))

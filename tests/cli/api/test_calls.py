@@ -246,6 +246,75 @@ def test_arrays_on_two_devices() -> None:
         kernel(OnGpu(), OnGpu())
 
 
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The plans that were made since."""
+    from hbc.cli.api import calls
+
+    found: list[Any] = []
+    real = calls.plan_of
+
+    def counted(*given: Any) -> Any:
+        found.append(real(*given))
+        return found[-1]
+
+    monkeypatch.setattr(calls, "plan_of", counted)
+    return found
+
+
+WAYS = {
+    "positions": lambda k, a, g, s, p: k(a, g, out=(s, p)),
+    "names": lambda k, a, g, s, p: k(gain=g, A=a, out={"P": p, "S": s}),
+    "list": lambda k, a, g, s, p: k(a, gain=g, out=[s, p]),
+    "interface": lambda k, a, g, s, p: k(Interface(a), g, out=(Interface(s), Interface(p))),
+    "dlpack": lambda k, a, g, s, p: k(Packed(a), g, out=(Packed(s), Packed(p))),
+    "tensors": lambda k, a, g, s, p: k(
+        Tensor(a, "int32"), g, out=(Tensor(s, "int32"), Tensor(p, "int32"))
+    ),
+    "size": lambda k, a, g, s, p: k(a, g, out=(s, p), N=len(a)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_of_calling_is_planned_once(planned: list[Any], way: str) -> None:
+    """Random arrays at random places: what is remembered has no address and no value in it."""
+    text = TWO.replace("output S", "input gain: i32\noutput S").replace("+ 1", "+ gain")
+    kernel = hbc.compile(text, target="c")
+    source = np.random.default_rng(5)
+    for turn in range(6):
+        n = 7 if turn < 3 else 12
+        a = source.integers(-1000, 1000, n, np.int32)
+        whole = np.zeros((n + 2, 2), np.int32)
+        s, p = np.zeros(n + turn, np.int32)[turn:], whole[1:-1]
+        gain = int(source.integers(-99, 99))
+        WAYS[way](kernel, a, gain if turn % 2 else np.int32(gain), s, p)
+        np.testing.assert_array_equal(s, a + gain)
+        np.testing.assert_array_equal(p, np.stack([a * 2, a * 2 + 1], axis=1))
+        assert not whole[0].any() and not whole[-1].any()
+    assert len(planned) == 2
+
+
+def test_what_was_right_once_is_looked_at_again(planned: list[Any]) -> None:
+    kernel = hbc.compile(SUM, target="c")
+    a, b, out = np.ones(6, "f4"), np.ones(6, "f4"), np.zeros(6, "f4")
+    kernel(a, B=b, out=out)
+    for wrong in (
+        {"B": b.astype("f8"), "out": out},
+        {"B": b.astype(">f4"), "out": out},
+        {"B": b[::2], "out": out},
+        {"B": b, "out": read_only(out.copy())},
+        {"B": b, "out": Interface(read_only(out.copy()))},
+        {"B": b, "out": out, "N": 5},
+        {"B": b, "out": out, "stream": 0},
+        {"B": np.ma.masked_array(b, b > 2), "out": out},
+    ):
+        for _ in range(2):
+            with pytest.raises(hbc.ArgumentError):
+                kernel(a, **wrong)
+    kernel(a, B=b, out=out)
+    assert (out == 2).all()
+
+
 def test_threads_may_call_at_once(gemm: Any) -> None:
     pairs = [
         (full_range((40 + t, 30), "f4", t), full_range((30, 50), "f4", 9 + t)) for t in range(6)

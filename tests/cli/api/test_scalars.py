@@ -134,3 +134,21 @@ def test_ends_of_floats() -> None:
     )
     with pytest.raises(ValueError, match="`g` is 65520, which is too large for f16"):
         kernel(65520, 0)
+
+
+def test_numbers_of_python_are_rounded_as_those_of_numpy() -> None:
+    """Which take another way to the code."""
+    kernel = hbc.compile("input g: f32\ninput d: f64\noutput y: f64[2]\ny[i] = f64(g) + d * f64(i)")
+    source = np.random.default_rng(7)
+    largest = float(np.finfo(np.float32).max)
+    beyond = (2 - 2.0**-24) * 2.0**127  # half a unit above: a tie, which goes to infinity
+    ends = [largest, float(np.nextafter(beyond, 0)), -largest, 1e-46, -0.0, 2.0**-150, np.inf]
+    drawn = source.uniform(-1, 1, 200) * 2.0 ** source.integers(-140, 120, 200)
+    for value in [*ends, *(float(v) for v in drawn)]:
+        with np.errstate(under="ignore", over="ignore"):
+            rounded = float(np.float32(value))
+        np.testing.assert_array_equal(kernel(float(value), 0.0), [rounded, rounded])
+        np.testing.assert_array_equal(kernel(np.float64(value), 0), [rounded, rounded])
+    for value in (beyond, -beyond, 1e300):
+        with pytest.raises(ValueError, match="too large for f32"):
+            kernel(value, 0.0)

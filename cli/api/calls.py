@@ -1,0 +1,190 @@
+"""Calls of a kernel: arguments in any order and of any kind, and the plan that is made once for their
+forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, size_of, texts_of
+from hbc.cli.api.arrays import CPU, like, place
+from hbc.cli.api.packed import Packed, call_packed
+from hbc.cli.api.seen import seen, taken
+from hbc.cli.files.scalars import parameters
+from hbc.ir.ground.diag import ArgumentError, Diagnostic
+from hbc.ir.lang.target import GPU
+
+if TYPE_CHECKING:
+    from hbc.cli.api.library import Library
+    from hbc.cli.compiled import Compiled
+
+MOST_PLANS = 256  # forms of arguments that are remembered
+
+
+class Calls:
+    """What all calls of one kernel share. `library` gives the code, compiled and loaded at first use."""
+
+    def __init__(
+        self, compiled: Compiled, settings: Mapping[str, str], library: Callable[[], Library]
+    ) -> None:
+        p = compiled.chosen.pipeline
+        self._compiled, self._settings, self._library = compiled, settings, library
+        types = parameters(p)
+        self._at = {name: at for at, name in enumerate(types)}
+        sizes = {s.name for s in p.scalar_sizes}
+        self._sizes = frozenset(s.name for s in p.sizes) - sizes
+        # Of each parameter: its name in messages, how it is taken if it is a scalar, and whether it serves
+        # as a size, which the code is given as such.
+        self._parameters = [
+            (f"`{name}`", None if element is None else taken(name, element), name in sizes)
+            for name, element in types.items()
+        ]
+        self._outputs = tuple(o.name for o in p.outputs)
+        self._out_names = [f"`{name}`" for name in self._outputs]
+        self._plans: dict[Any, Plan] = {}
+
+    def call(
+        self, arrays: Sequence[Any], out: Any, stream: int | None, named: Mapping[str, Any]
+    ) -> Any:
+        """Runs the kernel; what it gives. Errors as `Kernel.__call__`."""
+        values, sizes = self._in_order(arrays, named)
+        key: list[Any] = [sizes, stream is None]
+        passed: list[Any] = []
+        held: list[Any] = []  # what must live until the code returns
+        for value, (what, take, serves) in zip(values, self._parameters, strict=True):
+            if take is None:
+                form, address, holder = seen(value, what)
+                key.append(form)
+                passed.append(address)
+                held.append(holder)
+            elif serves:
+                key.append(int(value) if take(value) is not None else None)
+            else:
+                passed.append(take(value))
+        outs = arrays_in_outputs(self._outputs, out)
+        for array, what in zip(outs, self._out_names, strict=False):
+            form, address, holder = seen(array, what)
+            # Of others than NumPy's it is part of the form.
+            key += (form, type(array) is not np.ndarray or array.flags.writeable)
+            passed.append(address)
+            held.append(holder)
+        known = tuple(key)
+        plan = self._plans.get(known)
+        if plan is None:
+            plan = self._planned(arrays, named, outs, stream)
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            self._plans[known] = plan
+        return self._run(plan, values, passed, outs, stream)
+
+    def _in_order(
+        self, arrays: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[Sequence[Any], tuple[tuple[str, int], ...]]:
+        """The values of all parameters, and the sizes given by name."""
+        if not named and len(arrays) == len(self._parameters):
+            return arrays, ()
+        values = [*arrays, *[_MISSING] * (len(self._parameters) - len(arrays))]
+        sizes = []
+        for name, value in named.items():
+            at = self._at.get(name, -1)
+            if at >= len(arrays):
+                values[at] = value
+            elif at < 0 and name in self._sizes:
+                sizes.append((name, size_of(name, value)))
+            else:
+                values = [_MISSING]
+                break
+        if len(values) != len(self._parameters) or any(v is _MISSING for v in values):
+            arrays_in_order(self._compiled.chosen.pipeline, arrays, named)  # says what is wrong
+        return values, tuple(sizes)
+
+    def _planned(
+        self, arrays: Sequence[Any], named: Mapping[str, Any], outs: Sequence[Any], stream: int | None
+    ) -> Plan:  # fmt: skip
+        p = self._compiled.chosen.pipeline
+        inputs, sizes = arrays_in_order(p, arrays, named)
+        for image, a in zip(p.inputs, inputs, strict=True):
+            if isinstance(a, Packed) and (a.kernel, a.name) != (p.name, image.name):
+                raise ArgumentError(
+                    Diagnostic(f"{a!r} stands where `{image.name}` of `{p.name}` is wanted")
+                )
+        plain = [a.array if isinstance(a, Packed) else a for a in inputs]
+        plan = plan_of(p, self._settings, plain, outs, sizes)
+        self._check_device(plan.device, stream)
+        return plan
+
+    def _check_device(self, device: str, stream: int | None) -> None:
+        target = self._compiled.chosen.target.name
+        if device == CPU and stream is not None:
+            raise ArgumentError(Diagnostic("`stream` is for arrays in a GPU's memory"))
+        if device != CPU and target != GPU:
+            raise ArgumentError(
+                Diagnostic(
+                    f"the arrays lie on {device}, `{target}` code runs on the CPU",
+                    hint='copy them to the CPU, or compile with target="cuda"',
+                )
+            )
+
+    def _run(
+        self, plan: Plan, values: Sequence[Any], passed: list[Any], outs: Sequence[Any], stream: int | None
+    ) -> Any:  # fmt: skip
+        library = self._library()
+        if not outs:
+            outs = self._new(plan, values)
+            passed += [
+                place(a) if type(a) is np.ndarray else seen(a, what)[1]
+                for a, what in zip(outs, self._out_names, strict=True)
+            ]
+        if library.threads is not None:
+            library.prepare_thread()
+        if library.packs and any(type(a) is Packed for a in values):
+            inputs = [
+                value
+                for value, (_, _, serves) in zip(values, self._parameters, strict=True)
+                if not serves
+            ]
+            code = call_packed(plan, library, inputs, passed)
+        else:
+            code = plan.call(library, passed, stream)
+        if code != 0:
+            raise library.error(code, texts_of(plan))
+        if len(outs) == 1:
+            return outs[0]
+        return dict(zip(self._outputs, outs, strict=True))
+
+    def _new(self, plan: Plan, values: Sequence[Any]) -> list[Any]:
+        """Arrays for the outputs, of the kind of the first array among the inputs."""
+        for value, (_, take, _) in zip(values, self._parameters, strict=True):
+            if take is None:
+                example = value.array if type(value) is Packed else value
+                if type(example) is np.ndarray:
+                    break
+                return [like(example, shape, element) for shape, element, _ in plan.outputs]
+        return [np.empty(shape, dtype) for shape, _, dtype in plan.outputs]
+
+
+class _Missing:
+    """Stands for a parameter that has not been given."""
+
+
+_MISSING = _Missing()
+
+
+def arrays_in_outputs(names: Sequence[str], out: Any) -> Sequence[Any]:
+    """The arrays of `out` in the order of the file; none when it is None."""
+    if out is None:
+        return ()
+    if isinstance(out, dict | Mapping):  # a dict is recognised at once
+        missing = [name for name in names if name not in out]
+        if missing or len(out) != len(names):
+            listed = ", ".join(f"`{name}`" for name in names)
+            raise ArgumentError(Diagnostic(f"`out` is for the outputs {listed}, all of them"))
+        return [out[name] for name in names]
+    found = list(out) if isinstance(out, list | tuple) else [out]
+    if len(found) != len(names):
+        raise ArgumentError(
+            Diagnostic(f"`out` has {len(found)} arrays, the kernel {len(names)} outputs")
+        )
+    return found
