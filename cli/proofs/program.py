@@ -28,7 +28,8 @@ from hbc.cli.proofs.formulas import (
 from hbc.cli.proofs.statement import Ints, ints, need, whole
 
 DESCRIPTIONS = Path(__file__).parents[2] / "codegen" / "isa"
-MACHINES = {"avx512_shuffles.sf": 64, "avx2_shuffles.sf": 32}  # and the bytes of a register
+# and the bytes of a register
+MACHINES = {"avx512_shuffles.sf": 64, "avx2_shuffles.sf": 32, "neon_moves.sf": 16}
 MOST = 1 << 16  # bytes of an array
 MOST_FORMS = 1 << 20
 CLAIMS = (["computes"], ["computes", "at least"], ["computes", "minimal"])

@@ -13,6 +13,7 @@ from hbc.cli.sketches.shuffles import FILES, Shuffle, shuffle_sets
 from hbc.ir.moves.instruction_table import Form
 from hbc.ir.moves.register_program import Op
 from hbc.ir.moves.sketch import Family, SetDefinition
+from hbc.synth.sets.instructions import alternatives
 
 Line = dict[str, Any]
 
@@ -53,9 +54,19 @@ def op_line(op: Op, definitions: Mapping[str, SetDefinition]) -> Line:
 
 
 def described(form: Form, definitions: Mapping[str, SetDefinition]) -> tuple[str, Family]:
-    """Which description, and which part of it, a form is of."""
+    """Which description, and which part of it, a form is of. Several may have its spelling, of which one
+    chooses among more (a lookup with zeros, and one without)."""
     for name, definition in definitions.items():
         for number, part in enumerate(definition.parts):
-            if isinstance(part, Family) and part.spelling == form.spelling:
+            if isinstance(part, Family) and part.spelling == form.spelling and chooses(form, part):
                 return f"{name} {number}", part
     raise KeyError(form.spelling)
+
+
+def chooses(form: Form, family: Family) -> bool:
+    """Whether the form's units choose among what those of the family do."""
+    free = tuple(binder for binder in family.binders if binder.each is not None)
+    ours = alternatives(free, form.values)
+    return ours.keys() == form.names.keys() and all(
+        np.array_equal(choices, form.names[name]) for name, choices in ours.items()
+    )

@@ -71,24 +71,24 @@ def _form(
     family: Family, free: tuple[Binder, ...], values: dict[str, int],
     arguments: Mapping[str, Argument], lanes: int,
 ) -> Form:  # fmt: skip
-    alternatives = _alternatives(free, values)
+    among = alternatives(free, values)
     per = 1
     for binder in free:
         assert binder.each is not None
         per = int(evaluate(binder.each, Scope(values)))
         if per < 1 or lanes % per:
             raise error(f"{lanes} elements are no multiple of {per}", binder.span)
-    spread = {name: choices[None, :] for name, choices in alternatives.items()}
+    spread = {name: choices[None, :] for name, choices in among.items()}
     places = {family.variables[0]: np.arange(lanes)[:, None]}
     locations = np.asarray(locate(family.body, Scope({**values, **spread, **places}, arguments)))
-    count = len(next(iter(alternatives.values()))) if alternatives else 1
+    count = len(next(iter(among.values()))) if among else 1
     return Form(
-        family.spelling, len(arguments), values, family.cost, per, alternatives,
+        family.spelling, len(arguments), values, family.cost, per, among,
         _inverse(np.broadcast_to(locations, (lanes, count)), sum(prod(a.shape) for a in arguments.values())),
     )  # fmt: skip
 
 
-def _alternatives(free: tuple[Binder, ...], values: Mapping[str, int]) -> dict[str, Choices]:
+def alternatives(free: tuple[Binder, ...], values: Mapping[str, int]) -> dict[str, Choices]:
     """Every combination of what one unit may choose."""
     by_choice: dict[str, Choices] = {}
     count = 1

@@ -72,8 +72,10 @@ class Solver:
     known: dict[tuple[int, bytes], Solved | None] = field(default_factory=dict)
 
     def solve(self, sources: int, rows: Locations) -> Solved | None:
-        """A program for the rows. None where nothing was found."""
+        """A program for the rows. None where nothing was found. Registers of which nothing but zeros is
+        wanted are components of their own, made once."""
         ops: list[Op] = []
+        made: dict[tuple[int, tuple[int, ...]], int] = {}
         outputs = [-1] * len(rows)
         parts: list[Solved] = []
         for some, members in components(rows, self.machine.lanes):
@@ -87,8 +89,11 @@ class Solver:
             parts.append(solved)
             values = list(some)
             for op in solved.program.ops:
-                values.append(sources + len(ops))
-                ops.append(Op(op.fit, tuple(values[o] for o in op.operands)))
+                operands = tuple(values[o] for o in op.operands)
+                value = made.setdefault((id(op.fit), operands), sources + len(ops))
+                if value == sources + len(ops):
+                    ops.append(Op(op.fit, operands))
+                values.append(value)
             for member, value in zip(members, solved.program.outputs, strict=True):
                 outputs[member] = values[value]
         return Solved(RegisterProgram(sources, tuple(ops), tuple(outputs)), together(parts))
