@@ -65,7 +65,10 @@ MATH = '`import "std/math.hb"` brings '
 POWER = f"write `x * x`; {MATH}`power(x, y)` for x > 0"
 CASTS = "a cast is the name of the type: `f32(x)`"
 ROUNDED = "conversions of floats to integers saturate: `u8(x)`; of integers, `u8(clamp(x, 0, 255))`"
-REDUCED = "sum along `reduce k in K`: `s[i] = 0` and `s[i] += A[i, k]`; there are `+= *= min= max=` and more"
+REDUCED = (
+    "name what it runs along: `sum(k in 0 .. K: A[i, k])`, also `product max min any all`; or an update, "
+    "`s[i] = 0` and `s[i] += A[i, k]` along `reduce k in K`"
+)
 ARGUMENT = (
     'keep the value and its place: `import "std/math.hb"`, then '
     "`(m[x], i[x]) = argmax((A[x, r], i32(r)), (m[x], i[x]))`"
@@ -109,6 +112,9 @@ FOREIGN_FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("repeat_edge", "constant_exterior", "mirror_image", "mirror_interior",
                      "repeat_image", "clamp_to_edge", "BoundaryConditions"), EDGES),
     **dict.fromkeys(("lowest", "highest", "min_value", "max_value", "numeric_limits"), LIMITS),
+    **dict.fromkeys(("len", "size", "shape", "dim"),
+                    "extents have names: of `input A: f32[H, W]` they are `H` and `W`"),
+    "range": "an interval is `0 .. N`: `reduce k in 0 .. N`, `sum(k in 0 .. N: A[k])`",
     "likely": "loops at edges are parted by the compiler: leave it out",
     "unsafe_promise_clamped": "promise it: `bound A in 0 .. N` beside the input",
     "count_leading_zeros": f"{MATH}`clz(x)` of a u32",

@@ -37,7 +37,10 @@ from hbc.ir.lang.walk import contains, nodes
 OPERATORS = {str(op): op for op in ir.Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({ir.Op.AND, ir.Op.OR, ir.Op.XOR})
 SHIFTS = frozenset({ir.Op.SHL, ir.Op.SHR})
-REMAINDERS = {ir.Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
+OF_FLOATS = {
+    ir.Op.MOD: "the remainder of floats is `x - floor(x / y) * y`",
+    ir.Op.XOR: "there is no power operator: write `x * x`, or `exp(y * log(x))`",
+}
 
 
 def value(e: ast.Expr, env: Env) -> ir.Expr:
@@ -210,7 +213,7 @@ def binary(e: ast.Binary, env: Env) -> ir.Expr:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand).is_float:
                 return wrong(
-                    env, side, element(operand), f"`{op}` takes integers", REMAINDERS.get(op)
+                    env, side, element(operand), f"`{op}` takes integers", OF_FLOATS.get(op)
                 )
     return operation(op, (a, e.a), (b, e.b), e.span, env)
 

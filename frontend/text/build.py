@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hbc.frontend.text import ast
+from hbc.frontend.text.slips import slip_at
 from hbc.ir.ground.diag import Diagnostic
 from hbc.ir.ground.source import Source, Span
 from hbc.ir.ground.tree import ByClass, How, how
@@ -152,8 +153,10 @@ class Builder:
         return operands[0]
 
     def chained(self, first: Any, second: Any) -> None:
+        before = self.source.text[: second.start_pos].rstrip()
         self.mistakes.append(
-            Diagnostic(
+            slip_at(self.source, second.start_pos, before)
+            or Diagnostic(
                 f"comparisons do not chain: `{second}` follows `{first}`",
                 self.between(second.start_pos, second.end_pos),
                 f"write `a {first} b and b {second} c`",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from hbc.frontend.text.openings import CONSTANT
 from hbc.ir.ground.diag import Diagnostic
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
@@ -13,7 +14,8 @@ from hbc.ir.ground.source import Source, Span
 @record
 class Slip:
     """`found` matches at the offset of the error, `before` at the end of the text before it. In the
-    message `{}` is what was found; in the hint as well names in `<>` are those of groups."""
+    message `{}` is what was found, or the group `slip` of what precedes, which is then underlined; in the
+    hint names in `<>` are those of groups."""
 
     found: str
     before: str
@@ -32,6 +34,21 @@ NO_FUNCTION = (
     "write `def <name>(...) = ...`; a Func is written with brackets, `<name>[i] = ...`, and its variables "
     "run over positions",
 )
+NO_LOOP = (
+    "there are no loops in an algorithm",
+    "a definition covers all points of its variables; sum along `reduce k in K`; for a family of Funcs "
+    "write `for l in 1 .. J { g[l][x] = ... }`",
+)
+COMMENT = ("comments begin with `#`", "write `# ...` up to the end of the line")
+SUFFIX_F = (
+    "a number has no suffix `{}`",
+    "it takes the type of what it meets: write `<number>`, or `f32(<number>)` for a type of its own",
+)
+TYPES = (
+    r"(?:float|double|half|(?:unsigned |signed )?(?:int|char|short|long)|u?int(?:8|16|32|64)_t|"
+    r"[iu](?:8|16|32|64)|b?f16|f32|f64)"
+)
+CAST = ("a cast is the name of the type", "write `f32(x)`, `i32(x)`, `u8(x)`, ...")
 ASSIGNS = r"\s*(?::\s*\w+\s*)?(?:[-+*/|&^]|min|max)?=(?!=)"
 FUNCTION = r"(?:^|\n)[ \t]*(?P<name>[A-Za-z_]\w*)$"
 
@@ -43,13 +60,14 @@ SLIPS = (
          "write `x * x`, or `exp(y * log(x))`"),
     Slip(r"//", r"", "`//` is no operator and begins no comment",
          "`/` of integers floors; comments begin with `#`"),
-    Slip(r"/\*|\*(?=\s|$)", r"/?$", "comments begin with `#`",
-         "write `# ...` up to the end of the line") ,
+    Slip(r"/\*", r"", *COMMENT),
+    Slip(r"\*", r"/$", *COMMENT),
     Slip(r"\?", r"", "there is no operator `?`", "write `select(condition, a, b)`"),
     Slip(r"(\+\+|--)", r"", "there is no operator `{}`", "write `f[x] += 1`"),
-    Slip(r"(?:/|%|<<|>>)=", r"", "there is no operator `{}`",
-         "updates are `+= -= *= min= max= |= &= ^=` and `=`: write `f[x] = f[x] / ...`"),
+    Slip(r"(?P<op>/|%|<<|>>)=", r"", "there is no operator `{}`",
+         "updates are `+= -= *= min= max= |= &= ^=` and `=`: write `f[x] = f[x] <op> ...`"),
     Slip(r"\+", r"=$", "there is no operator `=+`", "write `+=` to add, or leave the sign out"),
+    Slip(r"\+(?=\s*(?:\n|$))", r"\+$", "there is no operator `++`", "write `f[x] += 1`"),
     Slip(r"\+", r"[-+*/%(\[,<>&|^]$", "a sign `+` is not written", "leave it out"),
     Slip(r"=>", r"", "there is no operator `=>`", "write `>=`"),
     Slip(r"=<", r"", "there is no operator `=<`", "write `<=`"),
@@ -60,14 +78,30 @@ SLIPS = (
     Slip(r"\.", r"\.\.$", "an interval has two dots", "write `1 .. N`; it ends before `N`"),
     Slip(r"[-+*/%&|^]?=", r"\b(?:select|where|require|and|or|not)\b[^\n;]*$",
          "`=` defines and does not compare", "write `==` to compare"),
+    Slip(r"==", r"(?:^|\n)[ \t]*\w+[ \t]*(?:\[[^\]\n]*\])?$",
+         "`==` compares and does not define", "write `=`"),
+    Slip(r">", rf"(?P<slip>\w*<\s*{TYPES})$", *CAST),
+    Slip(r"[\w(]", rf"(?P<slip>\({TYPES}\))$", *CAST),
+    Slip(r"(?:char|int|short|long)\b", r"\((?P<slip>unsigned|signed|const)$", *CAST),
+    Slip(r"\.(?=\s*[A-Za-z_]\w*\s*\()", r"\b(?P<slip>np|numpy|math|torch|tf|jnp|std|hl|Halide)$",
+         "functions stand alone", "write `exp(x)`; many more come with `import \"std/math.hb\"`"),
+    Slip(r"\.(?=\s*[A-Za-z_]\w*\s*\()", r"[\])\w]$", "values have no methods",
+         "write the function around the value: `abs(x)`, `max(x, 0)`, `f32(x)`"),
+    Slip(r":", r"\[(?:[^\]\n]*,)?$", "there are no slices",
+         "name the position: `O[i] = A[i]` covers every `i`; a part is `A[i + start]`"),
     # Definitions of other languages
+    Slip(r":", r"(?:^|\n)[ \t]*def\b[^\n]*\)$", "a function is an expression",
+         "write `def avg(a, b) = (a + b + 1) / 2`"),
+    Slip(r":", r"(?:^|\n)[ \t]*for\b[^\n]*\)$", *NO_LOOP),
+    Slip(r"[A-Za-z_]\w*", r"(?:^|\n)[ \t]*import$", "a file is imported by its name in quotes",
+         'write `import "std/math.hb"` (also `std/image.hb`, `std/ml.hb`), or the path of a file of yours'),
     Slip(r",(?:[^=\n]*\])?\s*=(?!=)", r"(?:^|\n)[ \t]*\w+[ \t]*\[[^\]\n]*\]$", *SEVERAL),
     Slip(rf"\(\s*(?P<v>\w+)(?P<rest>[^()\n]*)\){ASSIGNS}[^\n]*\[[^\]\n]*\b(?P=v)\b", FUNCTION,
          "a Func is defined with brackets", "write `<name>[<v><rest>] = ...`"),
     Slip(rf"\([^()\n]*\){ASSIGNS}", FUNCTION, *NO_FUNCTION),
     # Numbers and text
-    Slip(r"[fFhH](?:16|32|64)?\b", r"(?<![\w.])(?P<number>\d[\w.]*)$", "a number has no suffix `{}`",
-         "it takes the type of what it meets: write `<number>`, or `f32(<number>)` for a type of its own"),
+    Slip(r"[fFhH](?:16|32|64)?\b", r"(?<![\w.])(?P<number>\d[\w.]*)$", *SUFFIX_F),
+    Slip(r"\S", r"(?<![\w.])(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?P<slip>[fFhH])$", *SUFFIX_F),
     Slip(r"(?:[uUlL]{1,3}|[iu](?:8|16|32|64))\b", r"(?<![\w.])(?P<number>\d[\w.]*)$",
          "a number has no suffix `{}`",
          "it takes the type of what it meets: write `<number>`, or `u32(<number>)` for a type of its own"),
@@ -81,14 +115,10 @@ SLIPS = (
     Slip(r"[−–—]", r"", "`{}` is a dash", "write `-`"),
     Slip(r"≤|≥|≠", r"", "`{}` is not read", "write `<=`, `>=` or `!=`"),
     # Statements of other languages
-    Slip(r"for\b|while\b", r"", "there are no loops in an algorithm",
-         "a definition covers all points of its variables; sum along `reduce k in K`; for a family of Funcs "
-         "write `for l in 1 .. J { g[l][x] = ... }`"),
+    Slip(r"for\b|while\b", r"", *NO_LOOP),
     Slip(r"\w+", r"\b(?:if|else)$", "there is no `if`",
          "write `select(condition, a, b)`, or `where condition` after an update"),
-    Slip(r"\w+", r"(?:^|\n)[ \t]*(?:if|while|return|void|const|var|int|float|double)$",
-         "this is no statement of the language",
-         "statements begin with a keyword such as `input`, or define: `f[x] = ...`"),
+    Slip(r"let\b", r"", "`let` stands in a value and begins no statement", CONSTANT),
 )  # fmt: skip
 
 
@@ -104,10 +134,14 @@ def slip_at(source: Source, at: int, before: str) -> Diagnostic | None:
         match = pattern.match(source.text, at)
         ahead = preceded.search(before) if match else None
         if match and ahead:
-            line_end = source.text.find("\n", at) % (len(source.text) + 1)
-            span = Span(source, at, max(min(match.end(), line_end), at + 1))
+            shown, start, end = match[0], at, match.end()
+            if ahead.groupdict().get("slip"):
+                shown, moved = ahead["slip"], source.text.rindex(before, 0, at)
+                start, end = ahead.start("slip") + moved, ahead.end("slip") + moved
+            line_end = source.text.find("\n", start) % (len(source.text) + 1)
+            span = Span(source, start, max(min(end, line_end), start + 1))
             hint = slip.hint
             for name, text in {**match.groupdict(), **ahead.groupdict()}.items():
                 hint = hint.replace(f"<{name}>", text)
-            return Diagnostic(slip.message.format(match[0]), span, hint)
+            return Diagnostic(slip.message.format(shown), span, hint)
     return None

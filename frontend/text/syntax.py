@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from hbc.frontend.text.openings import OPENINGS
 from hbc.frontend.text.slips import slip_at
 from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.ground.source import Source, Span
@@ -189,7 +190,7 @@ def misspelled(stack: list[Any], found: str, source: Source) -> Diagnostic | Non
     if first.upper() in DESCRIPTION_FORMS:
         hint = "instructions are described in files of their own: `hbc instructions --isa FILE`"
         return Diagnostic(f"`{first}` begins no statement of a kernel", span, hint)
-    close = did_you_mean(str(first), (name.lower() for name in BEGIN))
+    close = OPENINGS.get(str(first)) or did_you_mean(str(first), (n.lower() for n in BEGIN))
     if close is None:
         close = "statements begin with a keyword such as `input`, or define: `f[x] = ...`"
     return Diagnostic(f"`{first}` begins no statement", span, close)
