@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from hbc.cli.api.dlpack import OnGpu, opened
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
 from hbc.ir.ground.record import record
 from hbc.ir.lang.types import BF16, BOOL, DTYPES, DType
@@ -200,21 +201,16 @@ def _meaning(dtype: np.dtype[Any]) -> tuple[DType | None, int, str]:
 
 
 def _of_dlpack(array: Any, what: str) -> View:
-    kind, number = array.__dlpack_device__()
-    if int(kind) not in (1, 3):  # kDLCPU, kDLCUDAHost
-        raise ArgumentError(
-            Diagnostic(
-                f"{what} lies on a device ({int(kind)}:{number}) that DLPack alone does not open",
-                hint="pass a torch or CuPy array, which have addresses",
-            )
-        )
-    try:
-        seen: np.ndarray[Any, Any] = np.from_dlpack(array)
-    except (BufferError, RuntimeError, TypeError, ValueError) as failure:
-        raise ArgumentError(
-            Diagnostic(f"{what} cannot be read through DLPack: {failure}")
-        ) from failure
-    return _of_numpy(seen)
+    found = opened(array, what)
+    if not isinstance(found, OnGpu):
+        return _of_numpy(found)
+    element = DTYPES.get(_NAMES.get(found.kind, ""))
+    size = element.bytes if element is not None else 1
+    strides = found.strides or _dense_strides(found.shape, 1)
+    strides = tuple(s * size for s in strides)
+    return View(
+        found.address, found.shape, strides, element, found.kind, found.device, True, found.capsule
+    )
 
 
 def _dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:

@@ -146,6 +146,11 @@ class Calls:
                 if not serves
             ]
             code = call_packed(plan, library, inputs, passed)
+        elif plan.device != CPU and library.arch:
+            from hbc.cli.api.gpu_device import current
+
+            with current(plan.device, library.arch):
+                code = plan.call(library, passed, stream)
         else:
             code = plan.call(library, passed, stream)
         if code != 0:

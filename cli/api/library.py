@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hbc.cli.compiled import packs_of
 from hbc.codegen.build.cross import is_foreign
+from hbc.codegen.build.gpu import gpu_arch
 from hbc.codegen.build.processor import missing_features, runs_here
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build_cached
@@ -34,6 +35,8 @@ class Library:
     def __init__(self, compiled: Compiled, threads: int | None, on_cpu: bool) -> None:
         """ToolError when this machine cannot build or run the code."""
         self.device = isinstance(compiled.source, CudaSource)
+        # Of the GPU that the code is for; "" where the processor runs it.
+        self.arch = gpu_arch() if self.device and not on_cpu else ""
         path = _built(compiled, on_cpu)
         try:
             loaded = ctypes.CDLL(str(path))

@@ -52,17 +52,33 @@ def gpu_count() -> int:
 @cache
 def gpu_facts() -> GpuFacts:
     """What the first GPU is. ToolError says why there is none."""
-    driver, status = _driver()
-    if driver is None:
-        raise ToolError(Diagnostic("no GPU: there is no NVIDIA driver here"))
+    _, status = _driver()
+    driver = started_driver()
     if gpu_count() == 0:
         raise ToolError(Diagnostic(f"no GPU: {_why_none(driver, status)}"))
     device, version, name = ctypes.c_int(0), ctypes.c_int(0), ctypes.create_string_buffer(256)
     driver.cuDeviceGet(ctypes.byref(device), 0)
     driver.cuDriverGetVersion(ctypes.byref(version))
     driver.cuDeviceGetName(name, len(name), device)
-    major, minor, l2 = (_attribute(driver, device, n) for n in (_MAJOR, _MINOR, _L2_BYTES))
-    return GpuFacts(name.value.decode("utf-8", "replace"), f"sm_{major}{minor}", l2, version.value)
+    l2 = _attribute(driver, device, _L2_BYTES)
+    return GpuFacts(name.value.decode("utf-8", "replace"), arch_of(0), l2, version.value)
+
+
+def started_driver() -> ctypes.CDLL:
+    """The driver's library. ToolError where there is none."""
+    driver, _ = _driver()
+    if driver is None:
+        raise ToolError(Diagnostic("no GPU: there is no NVIDIA driver here"))
+    return driver
+
+
+@cache
+def arch_of(number: int) -> str:
+    """The architecture of a GPU by its number, such as `sm_90`. ToolError without a driver."""
+    driver, device = started_driver(), ctypes.c_int(0)
+    driver.cuDeviceGet(ctypes.byref(device), number)
+    major, minor = (_attribute(driver, device, n) for n in (_MAJOR, _MINOR))
+    return f"sm_{major}{minor}"
 
 
 def _attribute(driver: ctypes.CDLL, device: ctypes.c_int, number: int) -> int:

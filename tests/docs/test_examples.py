@@ -109,7 +109,17 @@ def test_there_are_examples() -> None:
     assert {b.file for b in PROGRAMS} >= {"language.md", "schedules.md"}
     described = {"isa", "isa wrong", "isa error"}  # tests/codegen/isa reads these
     solved = {"sf solve"}  # and tests/synth these
-    programs = {"hb", "hb run", "hb schedule", "hb wrong", "sh", "cuda", "python", "mermaid"}
+    programs = {
+        "hb",
+        "hb run",
+        "hb schedule",
+        "hb wrong",
+        "sh",
+        "cuda",
+        "python",
+        "python gpu",
+        "mermaid",
+    }
     # Lines of somebody's program: tests/codegen/bindings runs whole ones.
     programs |= {"c", "cpp", "rust", "cmake"}
     known = programs | described | solved | {*OUTPUTS}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from hbc.cli.api import gpu_device
 from hbc.cli.main import exit_code_of
 from hbc.cli.roof.roofs import Roofs, store_roofs
 from hbc.codegen.build import gpu, nvcc
@@ -70,7 +71,15 @@ def fakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def forget() -> None:
-    for function in (gpu._driver, gpu.gpu_count, gpu.gpu_facts, nvcc.find_nvcc, nvcc._version):
+    for function in (
+        gpu._driver,
+        gpu.gpu_count,
+        gpu.gpu_facts,
+        gpu.arch_of,
+        gpu_device._context,
+        nvcc.find_nvcc,
+        nvcc._version,
+    ):
         function.cache_clear()
 
 
