@@ -41,4 +41,5 @@ STATEMENTS = sorted({s for hint in OPENINGS.values() for s in STATEMENT.findall(
 def test_what_hints_say_is_accepted(statement: str) -> None:
     reduction = re.match(r"reduce (\w+)", statement)
     body = f"O[i] = 0\nO[i] += X[i] where {reduction[1]} >= 0" if reduction else "O[i] = X[i]"
-    check(parse(Source("k.hb", f"{HEAD}{statement}\n{body}\n")), {})
+    head = HEAD.replace("T", "L") if statement.startswith("type T") else HEAD
+    check(parse(Source("k.hb", f"{head}{statement}\n{body}\n")), {})
