@@ -1,4 +1,4 @@
-# The mean of 3 x 3 pixels in 16 bits, rows first: Halide's first example.
+# The mean of 3 x 3 pixels, rows first: Halide's first example. In 16 bits, so pixels have 14 at most: of three above 21,845 the sum wraps.
 size   H, W
 input  A: u16[H + 2, W + 2]
 output O: u16[H, W]
