@@ -126,9 +126,12 @@ class Kernel:
         return f"<hbc.Kernel {self._signature()} for {self.target}, schedule {self.schedule}>"
 
     def _repr_html_(self) -> str:
+        from hbc.cli.api.deep import in_compiler
         from hbc.cli.api.notebook import as_html
+        from hbc.cli.machine import cpu_count
 
-        return as_html(self.compiled, self.loops)
+        threads = self.threads or cpu_count()
+        return in_compiler(lambda: as_html(self.compiled, self.loops, threads))
 
     def _loaded(self) -> Library:
         if self._library is None:

@@ -188,3 +188,11 @@ def listed(loops: list[Loop]) -> Iterator[Loop]:
     """Those that run at the sizes; where none is known to, all."""
     some = [loop for loop in loops if loop.runs != 0]
     yield from some or loops
+
+
+def count_text(n: float) -> str:
+    """At three digits: `12`, `4.19 M`."""
+    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if n >= scale:
+            return f"{n / scale:.3g} {unit}"
+    return f"{n:.3g}"

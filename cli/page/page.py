@@ -19,7 +19,7 @@ from hbc.cli.compiled import Compiled
 from hbc.cli.page.assembly import listing
 from hbc.cli.page.colour import coloured, styles
 from hbc.cli.page.links import Line, core, made_by, of_code, schedule_lines
-from hbc.cli.page.loops import Loop, costs_of, listed
+from hbc.cli.page.loops import Loop, costs_of, count_text, listed
 from hbc.cli.page.notes import Note, notes_of
 from hbc.cli.page.roof import Picture, roof
 from hbc.codegen.c.source import CSource
@@ -172,16 +172,9 @@ def _by_line(notes: Sequence[Note]) -> dict[int, list[Note]]:
 def _row(loop: Loop, schedule: int | None) -> Row:
     text, c = loop.text, loop.cost
     if c is None:
-        return Row(loop.depth, text, schedule, "" if loop.runs is None else _count(loop.runs))
+        return Row(loop.depth, text, schedule, "" if loop.runs is None else count_text(loop.runs))
     return Row(
-        loop.depth, text, schedule, _count(loop.runs or 0.0), _count(c.arithmetic), _count(c.loads),
-        _count(c.stores), _count(c.bytes), _count(c.cycles), c.bound if c.cycles else "",
+        loop.depth, text, schedule, count_text(loop.runs or 0.0), count_text(c.arithmetic),
+        count_text(c.loads), count_text(c.stores), count_text(c.bytes), count_text(c.cycles),
+        c.bound if c.cycles else "",
     )  # fmt: skip
-
-
-def _count(n: float) -> str:
-    """At three digits: `12`, `4.19 M`."""
-    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if n >= scale:
-            return f"{n / scale:.3g} {unit}"
-    return f"{n:.3g}"

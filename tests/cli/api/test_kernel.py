@@ -42,6 +42,26 @@ def test_in_a_notebook_text_is_escaped() -> None:
     assert page.count("<pre>") == page.count("</pre>") == 2
 
 
+def test_in_a_notebook_loops_have_costs_and_a_roof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """N loads and stores of 4 bytes: two loads or one store in a cycle, so that stores bound it."""
+    from hbc.cli.page import roof
+    from hbc.cli.roof.roofs import Roofs
+
+    monkeypatch.setattr(roof, "kept_roofs", lambda threads: None)
+    kernel = hbc.compile(TEXT + "example { N = 1000 }\n", target="c", schedule="none")
+    page = kernel._repr_html_()
+    assert "<p>At N = 1000:</p>" in page
+    row = "<tr><td><code>i in N</code></td><td>1 k</td><td>1 k</td><td>8 k</td><td>stores</td></tr>"
+    assert row in page, page
+    assert "roof is not measured yet" in page
+    roofs = Roofs(1, {"f32": 1e9}, {"DRAM": 1e9}, {})
+    monkeypatch.setattr(roof, "kept_roofs", lambda threads: roofs)
+    assert "Moving bytes (DRAM) is the limit: on one thread" in kernel._repr_html_()
+    assert "no example with sizes" in hbc.compile(TEXT, target="c")._repr_html_()
+
+
 def test_verify_and_bench() -> None:
     kernel = hbc.compile(TEXT, target="c")
     found = kernel.verify(trials=2)
