@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import os
 import re
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +23,7 @@ from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.ground.record import record
 from hbc.ir.host import cache_folder as private_cache
-from hbc.ir.host.scratch import scratch_folder
+from hbc.ir.host.scratch import process_folder, scratch_folder
 from hbc.ir.lang.target import X86, Target
 
 Output = Literal["so", "a", "obj"]
@@ -35,6 +34,7 @@ SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
 FLAGS = (*OPTIONS, "-Werror=implicit-function-declaration")
 WARNINGS = ("-Wall", "-Wextra")
 OPENMP = {"gcc": "libgomp", "clang": "libomp", "zig": "libomp"}
+PROBE_BYTES = 1 << 20  # about what a library and its sources take
 PROBE_SECONDS = 60.0  # for a compiler to say what it is
 # Lines, which is what sanitizers say: all that debuggers read is a third of the time that a compiler takes.
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1", "-O1")
@@ -307,31 +307,37 @@ def _identity(compiler: Compiler) -> tuple[str, ...]:
 
 
 def kept_library(name: str, make: Callable[[Path], object]) -> Path:
-    """The library of that name: from the cache when it is intact there, else what `make` writes."""
-    return private_cache.kept_file(cache_folder() / name, make)
+    """The library of that name: from the cache when it is intact there, else what `make` writes; where the
+    cache cannot hold it, into a folder for this process."""
+    folder = cache_folder()
+    try:
+        return private_cache.kept_file(folder / name, make)
+    except (OSError, ToolError):
+        own = process_folder()
+        if folder == own or _can_hold(folder):
+            raise
+        return private_cache.kept_file(own / name, make)
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept; where others may write, a folder for this process instead.
-    ToolError where it cannot be made."""
+    """Where compiled kernels are kept; where there can be no such folder, or others may write in it, one for
+    this process instead."""
     try:
         folder = private_cache.cache_folder()
-    except OSError as e:
-        named = private_cache.named_folder()
-        raise ToolError(
-            Diagnostic(
-                f"cannot make the cache folder `{named}`: {e.strerror}",
-                hint=f"name another one with the environment variable {private_cache.VARIABLE}",
-            )
-        ) from e
-    return folder if folder is not None else _of_this_process()
+    except OSError:
+        folder = None
+    return folder if folder is not None else process_folder()
 
 
-@cache
-def _of_this_process() -> Path:
-    stack = ExitStack()
-    atexit.register(stack.close)
-    return stack.enter_context(scratch_folder())
+def _can_hold(folder: Path) -> bool:
+    """Whether a file can be written there: it is not read-only, and not full."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(PROBE_BYTES))
+            file.flush()
+    except OSError:
+        return False
+    return True
 
 
 def folder_of(out: Path) -> Path:

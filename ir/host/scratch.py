@@ -6,6 +6,7 @@ to no process that runs is nobody's.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import secrets
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from hbc.ir.ground.diag import Diagnostic, ToolError
@@ -48,6 +50,26 @@ def scratch_folder(beside: Path | None = None) -> Iterator[Path]:
         if made is not None:
             with held_signals():
                 shutil.rmtree(made, ignore_errors=True)
+
+
+def process_folder() -> Path:
+    """A folder that is this process's until it ends, the same at each call; a process that is forked has
+    another. ToolError where there is no folder for temporary files."""
+    return _of_process(os.getpid())
+
+
+@cache
+def _of_process(number: int) -> Path:
+    with held_signals():
+        path = _temporary() / scratch_name(hidden=False)
+        path.mkdir(mode=0o700)
+    atexit.register(_remove, path, number)
+    return path
+
+
+def _remove(path: Path, number: int) -> None:
+    if os.getpid() == number:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _temporary() -> Path:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import subprocess
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from compiled import emitted
@@ -21,8 +24,9 @@ from hbc.codegen.build.toolchain import (
     find_compiler,
     flags,
     has_openmp,
+    kept_library,
 )
-from hbc.ir.ground.diag import ToolError
+from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.lang.target import TARGETS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -147,8 +151,66 @@ def test_a_folder_that_cannot_hold_the_cache(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HBC_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(ToolError, match="cannot make the cache folder"):
-        cache_folder()
+    folder = cache_folder()
+    assert folder.is_dir() and folder == cache_folder()
+    made = kept_library("k.so", lambda out: out.write_bytes(b"library"))
+    assert made.read_bytes() == b"library" and made.parent == folder
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_cache_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
+    """What fails for another reason than the folder fails once."""
+    monkeypatch.setenv("HBC_CACHE", str(tmp_path))
+    tried: list[Path] = []
+
+    def make(out: Path) -> None:
+        tried.append(out)
+        if out.parent == tmp_path:
+            raise ToolError(Diagnostic("ld: No space left on device"))
+        out.write_bytes(b"library")
+
+    if full:
+        real = tempfile.TemporaryFile
+
+        def no_room(**given: Any) -> Any:
+            if given["dir"] == tmp_path:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real(**given)
+
+        monkeypatch.setattr(tempfile, "TemporaryFile", no_room)
+        assert kept_library("full.so", make).read_bytes() == b"library"
+    else:
+        with pytest.raises(ToolError, match="No space left"):
+            kept_library("other.so", make)
+    assert len(tried) == 1 + full
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_folder_of_a_process_outlives_its_forks(tmp_path: Path) -> None:
+    program = """
+import os, sys
+from hbc.codegen.build.toolchain import cache_folder
+folder = cache_folder()
+child = os.fork()
+if child == 0:
+    assert cache_folder() != folder
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert folder.is_dir()
+print(folder)
+"""
+    (tmp_path / "file").write_text("")
+    environment = os.environ | {"HBC_CACHE": str(tmp_path / "file"), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not Path(done.stdout.strip()).exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
 def test_no_archiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
