@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hbc.cli.api.arrays import CPU, View, check_element, view_of
+from hbc.cli.api.said import in_python
 from hbc.cli.files.scalars import parameters, scalar_array
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
 from hbc.frontend.program.funcs import Image, Pipeline
@@ -129,15 +128,6 @@ def plan_of(
         strides = tuple(tuple(s) for s in made)
     results = tuple((extents(o, sizes), o.element, numpy_dtype(o.element)) for o in p.outputs)
     return Plan(tuple(sizes.values()), tuple(sizes), strides, results, device)
-
-
-def in_python(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Where the command line would say `--set N=8`, a call says `N=8`."""
-
-    def said(text: str) -> str:
-        return re.sub(r"--kernel (\w+)", r'kernel="\1"', text.replace("--set ", ""))
-
-    return [replace(d, message=said(d.message), hint=d.hint and said(d.hint)) for d in diagnostics]
 
 
 def _what(image: Image) -> str:

@@ -1,8 +1,8 @@
 """Arrays of any library as the compiled code takes them: an address, a shape and strides, no copy.
 
 NumPy arrays; anything with `data_ptr` (torch tensors), `__cuda_array_interface__` (CuPy, Numba) or
-`__array_interface__`; anything else that speaks DLPack. The strides are those of the array: rows may
-lie apart, elements of a row may not.
+`__array_interface__`; anything else that speaks DLPack, or has the buffer protocol. The strides are
+those of the array: rows may lie apart, elements of a row may not.
 """
 
 from __future__ import annotations
@@ -95,12 +95,7 @@ def view_of(array: Any, what: str) -> View:
         return _of_interface(array.__array_interface__, CPU, what, getattr(array, "dtype", None))
     if hasattr(array, "__dlpack__"):
         return _of_dlpack(array, what)
-    raise ArgumentError(
-        Diagnostic(
-            f"{what} is a {type(array).__name__}, no array",
-            hint="pass a NumPy array, a torch tensor, or what has __dlpack__ or __array_interface__",
-        )
-    )
+    return _of_buffer(array, what)
 
 
 _BEHIND_HEAD = object.__basicsize__
@@ -210,6 +205,27 @@ def _of_dlpack(array: Any, what: str) -> View:
     strides = tuple(s * size for s in strides)
     return View(
         found.address, found.shape, strides, element, found.kind, found.device, True, found.capsule
+    )
+
+
+def _of_buffer(array: Any, what: str) -> View:
+    """What has the buffer protocol (PEP 3118): array.array, memoryview, arrays of ctypes. It cannot be
+    resized as long as the view is held."""
+    name = type(array).__name__
+    article = "an" if name[0] in "aeiouAEIOU" else "a"
+    try:
+        return _of_numpy(np.asarray(memoryview(array)))
+    except TypeError:
+        pass
+    except (ValueError, BufferError) as failure:
+        said = f"{what} is {article} {name} whose memory NumPy cannot read: {failure}"
+        raise ArgumentError(Diagnostic(said)) from None
+    raise ArgumentError(
+        Diagnostic(
+            f"{what} is {article} {name}, no array",
+            hint="pass a NumPy array, a torch tensor, or what has __dlpack__, __array_interface__ or the "
+            "buffer protocol",
+        )
     )
 
 

@@ -52,16 +52,12 @@ def compile(
     wanted = None if target == AUTO else target
 
     def made() -> Kernel:
-        from hbc.cli.api.arguments import in_python
         from hbc.cli.kept_kernels import choose_kept
 
         paths = tuple(Path(path) for path in isa)
-        try:
-            _, compile_it = choose_kept(
-                _source(source), kernel, settings, wanted, schedule, paths, fallback, fix_sizes=True
-            )
-        except UsageError as failure:
-            raise UsageError(in_python(failure.diagnostics)) from None
+        _, compile_it = choose_kept(
+            _source(source), kernel, settings, wanted, schedule, paths, fallback, fix_sizes=True
+        )
         return Kernel(compile_it(), settings, threads, on_cpu)
 
     return in_compiler(made)

@@ -1,4 +1,5 @@
-"""Runs the compiler inside somebody else's process: with the depth of calls that its passes need."""
+"""Runs the compiler inside somebody else's process: with the depth of calls that its passes need, and saying
+what it says as a call would."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
+from hbc.cli.api.said import as_python_hears
 from hbc.cli.show.frames import CALL_DEPTH, with_room
 
 Result = TypeVar("Result")
@@ -16,6 +18,7 @@ def in_compiler(work: Callable[[], Result]) -> Result:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, CALL_DEPTH))
     try:
-        return with_room(work)
+        with as_python_hears():
+            return with_room(work)
     finally:
         sys.setrecursionlimit(before)

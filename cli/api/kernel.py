@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hbc.cli.api.calls import Calls
 from hbc.cli.api.packed import Packed
+from hbc.cli.api.said import as_python_hears
 from hbc.cli.compiled import packs_of
 from hbc.cli.files.scalars import parameters
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
@@ -117,10 +118,13 @@ class Kernel:
     def bench(self, *arrays: Any, seconds: float = 0.5, **named: Any) -> Bench:
         """Times the code, with one thread unless `threads` says otherwise: on these inputs, or on the
         file's example."""
+        from hbc.cli.api.deep import in_compiler
         from hbc.cli.api.results import benched, copied
 
         run = copied(self.compiled, self.settings, arrays, named) if arrays or named else None
-        return benched(self.compiled, self.settings, run, self.threads, self.on_cpu, seconds)
+        return in_compiler(
+            lambda: benched(self.compiled, self.settings, run, self.threads, self.on_cpu, seconds)
+        )
 
     def __repr__(self) -> str:
         return f"<hbc.Kernel {self._signature()} for {self.target}, schedule {self.schedule}>"
@@ -139,7 +143,8 @@ class Kernel:
 
             with self._lock:
                 if self._library is None:
-                    self._library = Library(self.compiled, self.threads, self.on_cpu)
+                    with as_python_hears():
+                        self._library = Library(self.compiled, self.threads, self.on_cpu)
         return self._library
 
     def _signature(self) -> str:

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import groupby
@@ -41,6 +41,19 @@ def heard() -> Iterator[list[Said]]:
         _hearing.reset(before)
 
 
+_listener: ContextVar[Callable[[Said], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def told_to(listener: Callable[[Said], None]) -> Iterator[None]:
+    """Notices and diagnostics of this thread go to the listener meanwhile, and not to stderr."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
 def say_again(said: Iterable[Said]) -> None:
     """What was heard, as it was said."""
     for kind, lines in groupby(said, type):
@@ -55,6 +68,11 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """All of them on stderr, as compilers print them."""
     for hearing in _hearing.get():
         hearing += diagnostics
+    listener = _listener.get()
+    if listener is not None:
+        for diagnostic in diagnostics:
+            listener(diagnostic)
+        return
     # Beside so many mistakes of one file, the line that says that it was left.
     shown = MOST_MISTAKES + 1
     for diagnostic in diagnostics[:shown]:
@@ -68,6 +86,10 @@ def notice(text: str) -> None:
     """A line on stderr that is not an error."""
     for hearing in _hearing.get():
         hearing.append(text)
+    listener = _listener.get()
+    if listener is not None:
+        listener(text)
+        return
     _echo(printable(text), err=True)
 
 

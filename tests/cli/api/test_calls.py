@@ -1,5 +1,6 @@
 """Kernels called from Python: arrays of several libraries, results, and every way to get it wrong."""
 
+import array
 import ctypes
 import threading
 from typing import Any
@@ -174,6 +175,33 @@ def test_other_libraries_arrays(gemm: Any, wrap: Any) -> None:
     gemm(wrap(a), wrap(b), out=wrap(out[:, 1:6]))
     assert_product(out[:, 1:6], a, b)
     assert (out[:, 0] == 0).all() and (out[:, 6:] == 0).all()
+
+
+def test_what_has_the_buffer_protocol() -> None:
+    """Arrays of Python's and ctypes', and bytes, in place."""
+    kernel = hbc.compile(TYPED, target="c")
+    values = full_range((7,), "f4")
+    out = array.array("f", bytes(28))
+    kernel(array.array("f", values), out=out)
+    np.testing.assert_array_equal(out, values + values)
+    with pytest.raises(BufferError):
+        hold = memoryview(out)
+        out.append(1.0)  # as during a call
+    del hold
+    made = (ctypes.c_float * 7)()
+    assert kernel(memoryview(values), out=made) is made
+    np.testing.assert_array_equal(np.frombuffer(made, "f4"), values + values)
+    found = hbc.compile(TYPED, target="c", T="u8")(b"abc")
+    assert found.tolist() == [2 * c for c in b"abc"]
+    for wrong, said in (
+        (array.array("d", values), "`A` holds float64, but is declared f32"),
+        ("text", "`A` is a str, no array"),
+        (object(), "`A` is an object, no array"),
+    ):
+        with pytest.raises(hbc.ArgumentError, match=said):
+            kernel(wrong)
+    with pytest.raises(hbc.ArgumentError, match="`O` is read-only, and an output"):
+        kernel(values, out=memoryview(bytes(28)).cast("f"))
 
 
 def test_a_bf16_tensor() -> None:
