@@ -16,8 +16,11 @@ import click
 
 from hbc.cli.address_space import watch_address_space
 from hbc.cli.show.frames import CALL_DEPTH, with_room
+from hbc.cli.show.loudness import Loudness, be
+from hbc.cli.show.options import with_loudness
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.printable import printable_line
+from hbc.ir.host.trace import trace
 
 # Listed here so that `hbc --help` imports none of them: each loads numpy, lark or worse.
 COMMANDS = {
@@ -69,7 +72,7 @@ class LazyCommands(click.Group):
             return None
         command = import_module(f"hbc.cli.commands.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
-        return command
+        return with_loudness(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -123,6 +126,9 @@ def commands() -> None:
     """
 
 
+with_loudness(commands)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line (sys.argv by default) and exits with the code it deserves."""
     # As an exception, so that temporary files are removed and compilers are ended.
@@ -139,10 +145,12 @@ def exit_code_of(arguments: list[str]) -> int:
     """Runs one command line; whatever happens has been said on stderr when this returns."""
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     sys.setrecursionlimit(max(sys.getrecursionlimit(), CALL_DEPTH))
+    be(Loudness.USUAL)
     try:
         watch_address_space()
         code = with_room(lambda: _invoke(arguments))
         _tell_of_caches()
+        trace("done")
         if sys.stdout is not None:  # None when it was closed before we began
             sys.stdout.flush()
         return code
@@ -176,9 +184,9 @@ def _tell_of_caches() -> None:
     module = sys.modules.get("hbc.ir.host.cache_folder")
     for folder, wrong in module.refused_folders().items() if module else ():
         hint = f"remove it, or name another one with {module.VARIABLE}" if module else ""
-        click.echo(
-            f"note: nothing is kept in `{printable_line(str(folder))}`: {wrong}; {hint}", err=True
-        )
+        from hbc.cli.show.report import notice
+
+        notice(f"note: nothing is kept in `{printable_line(str(folder))}`: {wrong}; {hint}")
 
 
 def _refused(failure: OSError) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show.options import json_option, settings_option
-from hbc.cli.show.report import Json, diagnostic_json, print_json, show_diagnostics
+from hbc.cli.show.report import Json, diagnostic_json, notice, print_json, show_diagnostics
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, distinct
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
     show_diagnostics(warnings)
     checked = f"{len(files)} file{'s' if len(files) > 1 else ''} checked, no mistakes"
     warned = f", {len(warnings)} warning{'s' if len(warnings) > 1 else ''}" if warnings else ""
-    click.echo(checked + warned, err=True)
+    notice(checked + warned)
 
 
 def _of_file(

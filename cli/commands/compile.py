@@ -93,7 +93,7 @@ def command(
     from hbc.cli.one_library import library, listed_targets
     from hbc.cli.passes import NAMES
     from hbc.cli.prepare import choose, compile_chosen
-    from hbc.cli.show.report import show_diagnostics
+    from hbc.cli.show.report import notice, progress, show_diagnostics
 
     _check_passes(dumped, NAMES)
     if as_json and str(folder) == STDOUT:
@@ -109,12 +109,16 @@ def command(
         if name is not None and called is None:
             raise UsageError(Diagnostic("--name is for a library of several kernels"))
         targets = [target] if several is None else listed_targets(several)
-        made_together = library(programs, called, settings, targets, schedule, isa)
+        with progress() as shown:
+            shown.step("compiling")
+            made_together = library(programs, called, settings, targets, schedule, isa)
         _write_together(made_together, folder, emitted, as_json)
         return
     if name is not None:
         raise UsageError(Diagnostic("--name is for a library of several kernels"))
-    chosen = choose(programs[0], settings, target, schedule, isa, fallback, fix_sizes=True)
+    with progress() as shown:
+        shown.step("reading and checking")
+        chosen = choose(programs[0], settings, target, schedule, isa, fallback, fix_sizes=True)
     if write:
         from hbc.cli.write_schedule import write_schedule
 
@@ -124,7 +128,9 @@ def command(
     seen = _Seen(dumped, not no_check)
     made = Made()
     try:
-        compiled = compile_chosen(chosen, seen.after, made.timings)
+        with progress() as shown:
+            shown.step("compiling")
+            compiled = compile_chosen(chosen, seen.after, made.timings)
     except Exception as e:
         if not isinstance(e, HbcError):
             seen.blame()
@@ -136,7 +142,9 @@ def command(
     # A dump alone is for reading: it leaves no files behind unless some are asked for.
     wanted = emitted or (() if dumped and folder is None else (default_form(compiled),))
     for kind in dict.fromkeys(wanted):
-        emit(kind, compiled, folder, made, archs)
+        with progress() as shown:
+            shown.step(f"writing {kind}")
+            emit(kind, compiled, folder, made, archs)
     warnings = advice(
         chosen.pipeline, chosen.schedule, chosen.target, seen.watch.loops, compiled.kernel
     )
@@ -146,7 +154,7 @@ def command(
         return
     show_diagnostics(warnings)
     for path in made.files:
-        click.echo(f"wrote {printable_line(str(path))}", err=True)
+        notice(f"wrote {printable_line(str(path))}")
     _show_resources(made.resources)
     show_conflicts(shared_accesses(compiled.kernel, made.resources))
     if timed:
@@ -194,9 +202,11 @@ def _write_together(
 ) -> None:
     """The C, a library, or both."""
     from hbc.cli.forms.together import write_together
-    from hbc.cli.show.report import print_json
+    from hbc.cli.show.report import notice, print_json, progress
 
-    files = write_together(made, folder, tuple(dict.fromkeys(emitted)) or ("c",))
+    with progress() as shown:
+        shown.step("writing")
+        files = write_together(made, folder, tuple(dict.fromkeys(emitted)) or ("c",))
     if as_json:
         print_json(
             {
@@ -208,9 +218,9 @@ def _write_together(
         )
         return
     if len(made.targets) > 1:
-        click.echo(f"note: tried in this order: {', '.join(made.targets)}", err=True)
+        notice(f"note: tried in this order: {', '.join(made.targets)}")
     for path in files:
-        click.echo(f"wrote {printable_line(str(path))}", err=True)
+        notice(f"wrote {printable_line(str(path))}")
 
 
 ENDS: Final = ("lower", "simplify-vectors", "barriers")

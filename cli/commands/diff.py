@@ -78,7 +78,7 @@ def command(
     hbc diff k.hb --schedule fast --schedule auto, or hbc diff old.hb new.hb. The two are called in turns on
     the example's inputs of the first; the time of each is the median of all its calls.
     """
-    from hbc.cli.show.report import print_json
+    from hbc.cli.show.report import print_json, progress
 
     if max(map(len, (kernels, schedules, targets, only))) < SIDES:
         raise UsageError(
@@ -88,14 +88,17 @@ def command(
             )
         )
     files = _both("KERNEL", kernels)
-    sides = [
-        _side(file, name, settings, target, schedule)
-        for file, name, target, schedule in zip(
-            files, _both("--kernel", only or (None,)), _both("--target", targets or (None,)),
-            _both("--schedule", schedules or (None,)), strict=True,
-        )
-    ]  # fmt: skip
-    turns = _timed(sides, settings, example, threads, timeout, seconds) if seconds else None
+    asked = zip(
+        files, _both("--kernel", only or (None,)), _both("--target", targets or (None,)),
+        _both("--schedule", schedules or (None,)), strict=True,
+    )  # fmt: skip
+    with progress() as shown:
+        shown.step("compiling")
+        sides = [
+            _side(file, name, settings, target, schedule) for file, name, target, schedule in asked
+        ]
+        shown.step("calling both in turns")
+        turns = _timed(sides, settings, example, threads, timeout, seconds) if seconds else None
     if as_json:
         print_json(
             {

@@ -22,7 +22,15 @@ MODULES = {
     "pycuda": ("hbc[cuda]", "runs CUDA kernels on a GPU"),
     "cuda": ("hbc[cuda-bindings]", "the same, and installs without a compiler"),
     "ziglang": ("hbc[zig]", "a C compiler where there is none"),
-    "matplotlib": ("hbc[plots]", "figures of `hbc tune --plot` and samples/bench"),
+    "matplotlib": (
+        "hbc[plots]",
+        "figures of `hbc tune --plot`, `hbc bench --plot` and samples/bench",
+    ),
+    "pygls": ("hbc[lsp]", "`hbc lsp`, which serves editors"),
+    "scipy": ("hbc[bench]", "a peer of samples/bench"),
+    "cv2": ("hbc[bench]", "OpenCV, a peer of samples/bench"),
+    "halide": ("hbc[bench]", "Halide, a peer of samples/bench"),
+    "mkdocs": ("hbc[docs]", "the documentation as a site: make docs"),
 }
 
 

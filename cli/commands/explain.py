@@ -42,14 +42,17 @@ def command(
     from hbc.cli.movements import as_json as moved_json
     from hbc.cli.movements import movement_lines, movements
     from hbc.cli.prepare import choose
-    from hbc.cli.show.report import diagnostic_json, print_json, show_diagnostics
+    from hbc.cli.show.report import diagnostic_json, print_json, progress, show_diagnostics
     from hbc.cli.tuning.written import name_machine
 
-    chosen = choose(one_kernel(kernel, only), settings, target, schedule, isa, fix_sizes=True)
-    name_machine(chosen.pipeline, chosen.schedule)
     warnings: list[Diagnostic] = []
-    records, failure = _explained(chosen, warnings)
-    moved = [] if failure is not None else movements(chosen)
+    with progress() as shown:
+        shown.step("reading and checking")
+        chosen = choose(one_kernel(kernel, only), settings, target, schedule, isa, fix_sizes=True)
+        name_machine(chosen.pipeline, chosen.schedule)
+        shown.step("choosing instructions")
+        records, failure = _explained(chosen, warnings)
+        moved = [] if failure is not None else movements(chosen)
     if as_json:
         held = _not_held(chosen, failure)
         statements: list[Json] = [_as_json(r, held.get(r.instruction or "")) for r in records]

@@ -52,13 +52,16 @@ def command(
     from hbc.cli.compiled import NO_SCHEDULE
     from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.prepare import choose
-    from hbc.cli.show.report import print_json
+    from hbc.cli.show.report import print_json, progress
 
     # No schedule is looked at. Without a target the schedules say which is meant.
     program = one_kernel(kernel, only)
-    chosen = choose(program, settings, target, None if target is None else NO_SCHEDULE, isa)
-    sizes = _sizes(chosen, settings)
-    updates = inspected(chosen, sizes)
+    with progress() as shown:
+        shown.step("reading and checking")
+        chosen = choose(program, settings, target, None if target is None else NO_SCHEDULE, isa)
+        sizes = _sizes(chosen, settings)
+        shown.step("mapping loops to instructions")
+        updates = inspected(chosen, sizes)
     if as_json:
         statements: list[Json] = [_as_json(s) for s in updates]
         print_json(

@@ -26,6 +26,7 @@ def command(kind: str, file: Path | None) -> None:
     A file that is there is left alone.
     """
     from hbc.cli.files.replace_file import write_text
+    from hbc.cli.show.report import notice
 
     out = file or Path(kind + KINDS[kind])
     if out.exists() or out.is_symlink():
@@ -33,4 +34,4 @@ def command(kind: str, file: Path | None) -> None:
         raise UsageError(Diagnostic(f"`{out}` is there already", hint=hint))
     write_text(out, (STARTS / f"{kind}{KINDS[kind]}").read_text(encoding="utf-8"))
     tried = ", ".join(f"`{command.format(out)}`" for command in TRIED[KINDS[kind]])
-    click.echo(f"wrote {out}: try {tried}", err=True)
+    notice(f"wrote {out}: try {tried}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hbc.ir.ground.diag import error
 from hbc.ir.host.file_bytes import file_bytes
+from hbc.ir.host.trace import trace
 
 STDIN = "-"
 MOST_BYTES = 1 << 26  # of what is read at all; the parser says which length it takes
@@ -14,6 +15,7 @@ MOST_BYTES = 1 << 26  # of what is read at all; the parser says which length it 
 
 def read_source(path: Path) -> str:
     """The text, lines ending in `\\n`, without a byte order mark. HbcError when there is none."""
+    trace(f"reading {source_name(path)}")
     try:
         if str(path) == STDIN:
             raw = sys.stdin.buffer.read(MOST_BYTES)

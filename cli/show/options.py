@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from hbc.cli.show import completion
+from hbc.cli.show.loudness import Loudness, be
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -127,6 +128,27 @@ def native_options(function: Function) -> Function:
     ):  # fmt: skip
         function = decorate(function)
     return function
+
+
+def with_loudness(command: click.Command) -> click.Command:
+    """The command with --quiet and --verbose, which all have."""
+
+    def chosen(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            be(Loudness.QUIET if param.name == "quiet" else Loudness.VERBOSE)
+
+    if all(param.name != "quiet" for param in command.params):
+        command.params += [
+            click.Option(
+                ["-q", "--quiet"], is_flag=True, expose_value=False, callback=chosen,
+                help="Say nothing on stderr but errors and warnings.",
+            ),
+            click.Option(
+                ["-v", "--verbose"], is_flag=True, expose_value=False, callback=chosen,
+                help="Say on stderr what is done and when: steps, compilers' command lines, what was kept.",
+            ),
+        ]  # fmt: skip
+    return command
 
 
 example_option = click.option(

@@ -13,9 +13,11 @@ from contextvars import ContextVar
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from hbc.cli.show.loudness import Loudness, loudness
 from hbc.ir.ground.diag import MOST_MISTAKES, Diagnostic, Severity
 from hbc.ir.ground.printable import printable, printable_line
 from hbc.ir.ground.source import Span
+from hbc.ir.host.trace import trace
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -83,12 +85,14 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def notice(text: str) -> None:
-    """A line on stderr that is not an error."""
+    """A line on stderr that is not an error, and left out by --quiet."""
     for hearing in _hearing.get():
         hearing.append(text)
     listener = _listener.get()
     if listener is not None:
         listener(text)
+        return
+    if loudness() is Loudness.QUIET:
         return
     _echo(printable(text), err=True)
 
@@ -153,6 +157,7 @@ class Progress:
         self._closed = False
 
     def step(self, text: str) -> None:
+        trace(text)
         with self._lock:
             self._done += 1 if self._text else 0
             self._text = text
@@ -186,7 +191,7 @@ def progress(total: int | None = None) -> Iterator[Progress]:
     shown = Progress(total)
     timer = threading.Timer(QUIET_SECONDS, shown._show)
     timer.daemon = True
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and loudness() is Loudness.USUAL:
         timer.start()
     try:
         yield shown

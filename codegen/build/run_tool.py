@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.host.held_signals import held_signals
+from hbc.ir.host.trace import trace
 
 TIMEOUT = 300.0  # seconds; a 10,000-line kernel takes gcc some 20
 PATIENCE = 2.0  # seconds for a compiler to remove its temporary files
@@ -47,6 +48,7 @@ def run_tool(
     """Its exit status and what it said, bytes that are no UTF-8 replaced. ToolError where it cannot be
     run, takes too long or is killed."""
     child: subprocess.Popen[bytes] | None = None
+    trace(" ".join(arguments))
     try:
         with held_signals():
             child = _start(arguments)

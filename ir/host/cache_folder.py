@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from hbc.ir.host.cache_limit import LIMIT, limit_of, shrink, touch
+from hbc.ir.host.trace import trace
 
 DIGEST_BYTES = 32
 VARIABLE = "HBC_CACHE"
@@ -55,7 +56,8 @@ def kept(name: str) -> bytes | None:
         folder = cache_folder()
         stored = (folder / name).read_bytes() if folder else b""
     except OSError:
-        return None
+        stored = b""
+    trace(f"{'from' if stored else 'not in'} the cache: {name}")
     digest, data = stored[:DIGEST_BYTES], stored[DIGEST_BYTES:]
     if sha256(data).digest() != digest:
         return None
@@ -86,6 +88,7 @@ def kept_file(out: Path, make: Callable[[Path], object]) -> Path:
     beside = out.with_name(out.name + ".sha256")
     try:
         if beside.read_bytes() == _digest(out):
+            trace(f"from the cache: {out.name}")
             touch(out)
             return out
     except OSError:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from hbc.cli.commands.doctor import command
+from hbc.cli.commands.doctor import MODULES, command
 from hbc.codegen.build import cross, toolchain
 
 
@@ -33,3 +35,15 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(brings for what, (_, brings) in rows.items() if what != "target")
     text = CliRunner().invoke(command, [], catch_exceptions=False).stdout
     assert "missing: run, verify and bench" in text
+
+
+def test_every_extra_is_listed() -> None:
+    """Those for users: all of pyproject.toml but what tests take."""
+    file = Path(__file__).resolve().parents[3] / "pyproject.toml"
+    extras = tomllib.loads(file.read_text())["project"]["optional-dependencies"]
+    listed = {package for package, _ in MODULES.values()}
+    assert listed == {f"hbc[{extra}]" for extra in extras if extra != "dev"}
+    names = {"cv2": "opencv-python-headless", "cuda": "cuda-bindings", "mkdocs": "mkdocs-material"}
+    for module, (package, _) in MODULES.items():
+        needs = extras[package.removeprefix("hbc[").removesuffix("]")]
+        assert any(need.startswith(names.get(module, module)) for need in needs), module
