@@ -58,6 +58,22 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "fission": "each definition has loops of its own; give a part a Func, and `compute_root()`",
     "eager_inline": "write `compute_inline()`",
     "no_profiling": "there is no profiler to turn off: leave it out",
+    # TVM
+    "set_scope": "write `store_in(stack)`, `store_in(registers)` or, on GPUs, `store_in(shared)`",
+    "storage_align": "write `pad_storage(j, 16)`: each row is then a multiple of 16 elements",
+    "decompose_reduction": "the first value is a definition, `acc[i] = 0`; the steps are `acc.update`",
+    "rolling_buffer": STORAGE,
+    "reverse_compute_at": "the consumer is computed where it is; place the producer: `f.compute_at(g, i)`",
+    "reverse_compute_inline": "write the epilogue into the consumer, or leave it inlined",
+    "blockize": "`tile` the loops: what is below is chosen by the compiler, `hbc explain` says how",
+    "annotate": "what a loop is said to be is a directive: `vectorize`, `unroll`, `parallel`",
+    "pragma": "what a loop is said to be is a directive: `vectorize`, `unroll`, `parallel`",
+    "vthread": GPU,
+    # ispc
+    "foreach": "write `vectorize(i, 8)`, and `parallel` for threads",
+    "foreach_tiled": "write `tile(i, j, io, jo, ii, ji, 4, 8).vectorize(ji)`",
+    "foreach_active": "lanes are together: a condition is `select` or `where`",
+    "launch": "write `parallel(i)`",
     "specialize_fail": 'write `require N % 16 == 0, "..."` among the definitions',
 }
 
@@ -115,6 +131,22 @@ FOREIGN_FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("len", "size", "shape", "dim"),
                     "extents have names: of `input A: f32[H, W]` they are `H` and `W`"),
     "range": "an interval is `0 .. N`: `reduce k in 0 .. N`, `sum(k in 0 .. N: A[k])`",
+    # Fixed point of Halide, whose types are in the name here
+    **dict.fromkeys(("saturating_add", "saturating_sub", "widening_mul", "mul_high"),
+                    f"{MATH}it for each type: `saturating_add_u8(a, b)`, `saturating_sub_i16(a, b)`, "
+                    "`widening_mul_i16(a, b)`, `mul_high_u16(a, b)`"),
+    **dict.fromkeys(("widening_add", "widening_sub"), "write `u16(a) + u16(b)`: it takes one instruction"),
+    **dict.fromkeys(("halving_add", "halving_sub"), f"{MATH}`halving_average(a, b)`"),
+    **dict.fromkeys(("rounding_halving_add", "avg_up"), f"{MATH}`rounding_average(a, b)`"),
+    **dict.fromkeys(("rounding_shift_right", "rounding_shift_left"), f"{MATH}`rounding_shift(x, s)`"),
+    **dict.fromkeys(("mul_shift_right", "rounding_mul_shift_right"),
+                    f"{MATH}`mul_high_i16(a, b)` for a shift of 16, `mul_round_i16(a, b)` for a "
+                    "rounded one of 15; others are `i16((i32(a) * b) >> s)`"),
+    "strict_float": "each target rounds as `docs/language.md` says; sums are in the order of the loops",
+    # Lanes of ispc and TVM
+    **dict.fromkeys(("broadcast", "extract", "insert", "rotate", "shift", "shuffle", "packmask", "lanemask"),
+                    "lanes have no names: say which element goes where, `O[i] = A[...]`"),
+    **dict.fromkeys(("reduce_add", "reduce_max", "reduce_min", "te_sum"), REDUCED),
     "likely": "loops at edges are parted by the compiler: leave it out",
     "unsafe_promise_clamped": "promise it: `bound A in 0 .. N` beside the input",
     "count_leading_zeros": f"{MATH}`clz(x)` of a u32",

@@ -74,6 +74,25 @@ def saturate_i8(x)            = i8(clamp(x, -128, 127))
 def saturate_u16(x)           = u16(clamp(x, 0, 65535))
 def saturate_i16(x)           = i16(clamp(x, -32768, 32767))
 
+# Sums and differences whose values beyond the type's range are at its ends.
+def saturating_add_u8(a, b)  = u8(min(u16(a) + u16(b), 255))
+def saturating_add_i8(a, b)  = i8(clamp(i16(a) + i16(b), -128, 127))
+def saturating_add_u16(a, b) = u16(min(u32(a) + u32(b), 65535))
+def saturating_add_i16(a, b) = i16(clamp(i32(a) + i32(b), -32768, 32767))
+def saturating_sub_u8(a, b)  = u8(max(i16(a) - i16(b), 0))
+def saturating_sub_i8(a, b)  = i8(clamp(i16(a) - i16(b), -128, 127))
+def saturating_sub_u16(a, b) = u16(max(i32(a) - i32(b), 0))
+def saturating_sub_i16(a, b) = i16(clamp(i32(a) - i32(b), -32768, 32767))
+
+# Products in a type of twice the bits; their high halves; those of numbers with 15 fractional bits, rounded.
+def widening_mul_u8(a, b)  = u16(a) * u16(b)
+def widening_mul_i8(a, b)  = i16(a) * i16(b)
+def widening_mul_u16(a, b) = u32(a) * u32(b)
+def widening_mul_i16(a, b) = i32(a) * i32(b)
+def mul_high_u16(a, b)     = u16((u32(a) * u32(b)) >> 16)
+def mul_high_i16(a, b)     = i16((i32(a) * i32(b)) >> 16)
+def mul_round_i16(a, b)    = i16((i32(a) * i32(b) + 16384) >> 15)
+
 # (x + 2^(s - 1)) / 2^s: a shift that rounds a half up.
 def rounding_shift(x, s) = (x + (1 << (s - 1))) >> s
 

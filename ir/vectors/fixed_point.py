@@ -115,6 +115,9 @@ AVERAGES: Final = (
         "cast(u, avgup(x, y))",
         _SUM,
     ),
+    # Without a wider type: equal bits count whole, others half (Warren, Hacker's Delight, 2-5).
+    Rule("average: of bits", "(x & y) + ((x ^ y) >> 1)", "avg(x, y)", narrow("iu")),
+    Rule("average: of bits, up", "(x | y) - ((x ^ y) >> 1)", "avgup(x, y)", narrow("iu")),
 )
 DISTANCES: Final = (
     Rule("distance: of unsigned", "abs(cast(u, x) - cast(u, y))", "cast(u, absd(x, y))",

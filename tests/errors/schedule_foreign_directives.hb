@@ -10,4 +10,6 @@ schedule s for avx2 {
     f.compute_with(y, i)
     y.gpu_tile(i, 16)
     y.serial(i)
+    y.set_scope(i)
+    y.foreach_tiled(i, 8)
 }

@@ -41,6 +41,14 @@ def words_of(seed: int) -> Array:
     return np.random.default_rng(seed).integers(-(2**31), 2**31, 257).astype("i4")
 
 
+def whole(t: str, seed: int) -> Array:
+    """Integers over the whole range of a type, its ends among them."""
+    limits = np.iinfo(t)
+    random = np.random.default_rng(seed).integers(limits.min, limits.max, 257, endpoint=True)
+    random[:4] = [limits.min, limits.max, limits.min, limits.max][seed % 2 :] + [0] * (seed % 2)
+    return random.astype(t)
+
+
 def half_up(x: Array) -> Array:
     return np.round(x)
 
@@ -98,6 +106,35 @@ VALUES: list[tuple[str, str, str, Array, Array, Callable[[Array, Array], Array]]
      lambda a, b: np.clip(a, 0, 65535)),
     ("math", "i32(saturate_i16(a >> 12))", "i32", words_of(1), words_of(2),
      lambda a, b: np.clip(a >> 12, -32768, 32767)),
+    ("math", "saturating_add_u8(a, b)", "u8", whole("u1", 1), whole("u1", 2),
+     lambda a, b: np.clip(a + b, 0, 255)),
+    ("math", "saturating_sub_u8(a, b)", "u8", whole("u1", 1), whole("u1", 2),
+     lambda a, b: np.clip(a - b, 0, 255)),
+    ("math", "saturating_add_i8(a, b)", "i8", whole("i1", 1), whole("i1", 2),
+     lambda a, b: np.clip(a + b, -128, 127)),
+    ("math", "saturating_sub_i8(a, b)", "i8", whole("i1", 1), whole("i1", 2),
+     lambda a, b: np.clip(a - b, -128, 127)),
+    ("math", "saturating_add_u16(a, b)", "u16", whole("u2", 1), whole("u2", 2),
+     lambda a, b: np.clip(a + b, 0, 65535)),
+    ("math", "saturating_sub_u16(a, b)", "u16", whole("u2", 1), whole("u2", 2),
+     lambda a, b: np.clip(a - b, 0, 65535)),
+    ("math", "saturating_add_i16(a, b)", "i16", whole("i2", 1), whole("i2", 2),
+     lambda a, b: np.clip(a + b, -32768, 32767)),
+    ("math", "saturating_sub_i16(a, b)", "i16", whole("i2", 1), whole("i2", 2),
+     lambda a, b: np.clip(a - b, -32768, 32767)),
+    ("math", "i64(widening_mul_u8(u8((a & 255)), u8((b & 255))))", "i64",
+     whole("i8", 1), whole("i8", 2), lambda a, b: (a & 255) * (b & 255)),
+    ("math", "i64(widening_mul_i8(i8((a & 255) - 128), i8((b & 255) - 128)))", "i64",
+     whole("i8", 1), whole("i8", 2), lambda a, b: ((a & 255) - 128) * ((b & 255) - 128)),
+    ("math", "i64(widening_mul_u16(u16((a & 65535)), u16((b & 65535))))", "i64",
+     whole("i8", 1), whole("i8", 2), lambda a, b: (a & 65535) * (b & 65535)),
+    ("math", "i64(widening_mul_i16(i16((a & 65535) - 32768), i16((b & 65535) - 32768)))", "i64",
+     whole("i8", 1), whole("i8", 2), lambda a, b: ((a & 65535) - 32768) * ((b & 65535) - 32768)),
+    ("math", "mul_high_u16(a, b)", "u16", whole("u2", 1), whole("u2", 2), lambda a, b: (a * b) >> 16),
+    ("math", "mul_high_i16(a, b)", "i16", whole("i2", 1), whole("i2", 2), lambda a, b: (a * b) >> 16),
+    # -32768 squared alone does not fit: it is 32768, which i16(...) wraps.
+    ("math", "mul_round_i16(a, b)", "i16", whole("i2", 1), whole("i2", 2),
+     lambda a, b: (((a * b + 16384) >> 15) + 32768) % 65536 - 32768),
     ("math", "rounding_shift(a >> 2, 5)", "i32", words_of(1), words_of(2),
      lambda a, b: ((a >> 2) + 16) >> 5),
     ("image", "luma(a, b, a * b)", "f32", floats(1), floats(2),

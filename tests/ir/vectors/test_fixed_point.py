@@ -23,6 +23,7 @@ from hbc.ir.vectors.fixed_point import RULES, fixed_point
 NARROW = (U8, I8, U16, I16, U32, I32)
 WIDE = (I16, U16, I32, U32, I64)
 OPERATORS = {ast.Add: ir.Op.ADD, ast.Sub: ir.Op.SUB, ast.Mult: ir.Op.MUL, ast.RShift: ir.Op.SHR,
+             ast.BitAnd: ir.Op.AND, ast.BitOr: ir.Op.OR, ast.BitXor: ir.Op.XOR,
              ast.Lt: ir.Op.LT, ast.LtE: ir.Op.LE}  # fmt: skip
 
 
