@@ -27,6 +27,7 @@ MODULES = {
         "figures of `hbc tune --plot`, `hbc bench --plot` and samples/bench",
     ),
     "pygls": ("hbc[lsp]", "`hbc lsp`, which serves editors"),
+    "soundfile": ("hbc[sound]", "FLAC and OGG files for `hbc run`; WAV needs nothing"),
     "scipy": ("hbc[bench]", "a peer of samples/bench"),
     "cv2": ("hbc[bench]", "OpenCV, a peer of samples/bench"),
     "halide": ("hbc[bench]", "Halide, a peer of samples/bench"),

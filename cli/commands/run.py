@@ -41,7 +41,7 @@ MOST_CALLS = 1000
     "inputs",
     multiple=True,
     metavar="NAME=FILE",
-    help="An input from a .npy, PNG, JPEG or WAV file; NAME= may be left out when there is one.",
+    help="An input from a .npy, PNG, JPEG, WAV, FLAC or OGG file; NAME= may be left out when there is one.",
 )
 @click.option(
     "--output",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"})
-SOUNDS = frozenset({".wav"})
+SOUNDS = frozenset({".wav", ".flac", ".ogg"})
 
 
 def read_array(path: Path, image: Image) -> Loaded:
@@ -35,7 +35,7 @@ def read_array(path: Path, image: Image) -> Loaded:
         match suffix:
             case ".npy":
                 return Loaded(_read_npy(path, image))
-            case ".wav":
+            case suffix if suffix in SOUNDS:
                 from hbc.cli.files.sound import read_sound
 
                 return read_sound(path, image)
@@ -49,7 +49,7 @@ def read_array(path: Path, image: Image) -> Loaded:
 
 def write_array(path: Path, image: Image, array: Array, rate: int | None) -> None:
     """Writes an output. A picture's values are clamped and rounded to 8 or 16 bits; a sound is
-    written as 16-bit PCM at `rate` (44,100 when None)."""
+    written as 16-bit PCM, or as Vorbis makes of it, at `rate` (44,100 when None)."""
     match _suffix(path, image):
         case ".npy":
             import numpy as np
@@ -61,7 +61,7 @@ def write_array(path: Path, image: Image, array: Array, rate: int | None) -> Non
             with replace_file(path) as beside, beside.open("wb") as file:
                 np.lib.format.write_array_header_1_0(file, header)
                 file.write(raw.data)
-        case ".wav":
+        case suffix if suffix in SOUNDS:
             from hbc.cli.files.sound import write_sound
 
             write_sound(path, image, array, rate)
@@ -94,7 +94,7 @@ def _suffix(path: Path, image: Image) -> str:
     suffix = path.suffix.lower()
     known = {".npy", *PICTURES, *SOUNDS}
     if suffix not in known:
-        hint = did_you_mean(suffix, known) or "use .npy, .png, .jpg or .wav"
+        hint = did_you_mean(suffix, known) or "use .npy, .png, .jpg, .wav or .flac"
         what = f"no format has the suffix `{suffix}`" if suffix else "its name has no suffix"
         raise error(f"`{path}` for `{image.name}`: {what}", hint=hint)
     return suffix

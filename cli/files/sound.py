@@ -1,4 +1,4 @@
-"""Sounds (WAV: PCM of 8, 16, 24 or 32 bits, floats of 32 or 64) as arrays and back.
+"""Sounds (WAV: PCM of 8, 16, 24 or 32 bits, floats of 32 or 64; FLAC and OGG) as arrays and back.
 
 A sound is [N] (several channels are averaged), [N, C] or, when only the first extent is a literal,
 [C, N]. A literal C of a mono file repeats it; otherwise C must be that of the file. Floats hold
@@ -15,6 +15,12 @@ from typing import TYPE_CHECKING
 from hbc.cli.files.clipped import note_clipped
 from hbc.cli.files.loaded import Loaded, channel_literals, unreadable
 from hbc.cli.files.replace_file import replace_file
+from hbc.cli.files.sound_library import (
+    SoundError,
+    read_with_library,
+    soundfile,
+    write_with_library,
+)
 from hbc.cli.files.wave_file import WaveError, read_wave
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Image
@@ -24,6 +30,7 @@ from hbc.ir.lang.types import I16
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
 
+WAV = ".wav"
 USUAL_RATE = 44100  # samples per second, when no input says otherwise
 
 
@@ -35,10 +42,14 @@ def read_sound(path: Path, image: Image) -> Loaded:
 
     if not (image.element == I16 or image.element.is_float):
         raise unreadable(path, image, f"a sound cannot be {image.element}: use i16 or floats")
+    kind = path.suffix.lower()
     try:
-        samples, rate = read_wave(path.read_bytes())
-    except WaveError as failure:
-        reason = f"it is not a WAV file that can be read ({failure})"
+        if kind == WAV:
+            samples, rate = read_wave(path.read_bytes())
+        else:
+            samples, rate = read_with_library(path)
+    except (WaveError, SoundError) as failure:
+        reason = f"it is not a {kind[1:].upper()} file that can be read ({failure})"
         raise unreadable(path, image, reason) from failure
     fitted = _fit_channels(samples, path, image)
     if image.element == I16:
@@ -62,10 +73,12 @@ def check_sound(path: Path, image: Image) -> None:
             f"`{image.name}` has {len(image.extents)}",
             image.span,
         )
+    if path.suffix.lower() != WAV:
+        soundfile(path)
 
 
 def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> None:
-    """The output as 16-bit PCM at `rate` samples per second."""
+    """The output as 16-bit samples at `rate` samples per second."""
     import numpy as np
 
     check_sound(path, image)
@@ -79,11 +92,25 @@ def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> Non
         samples = samples.astype(np.float64)
         note_clipped(path, image, samples, -1, tolerated=0)
         samples = _to_pcm(samples)
-    with replace_file(path) as beside, wave.open(str(beside), "wb") as file:
+    whole = np.ascontiguousarray(samples, dtype="<i2")
+    with replace_file(path) as beside:
+        if path.suffix.lower() == WAV:
+            _write_wave(beside, whole, rate or USUAL_RATE)
+            return
+        try:
+            write_with_library(beside, path.suffix.lower(), whole, rate or USUAL_RATE)
+        except SoundError as failure:
+            raise error(
+                f"cannot write `{image.name}` to `{path}`: {failure}", image.span
+            ) from failure
+
+
+def _write_wave(path: Path, samples: Array, rate: int) -> None:
+    with wave.open(str(path), "wb") as file:
         file.setnchannels(samples.shape[1])
         file.setsampwidth(2)
-        file.setframerate(rate or USUAL_RATE)
-        file.writeframes(np.ascontiguousarray(samples, dtype="<i2").tobytes())
+        file.setframerate(rate)
+        file.writeframes(samples.tobytes())
 
 
 def _to_pcm(samples: Array) -> Array:
