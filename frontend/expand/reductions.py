@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from hbc.frontend.expand.calls import names
 from hbc.frontend.text import ast
 from hbc.frontend.text.walk import mapped, nodes
-from hbc.ir.ground.diag import Diagnostic, did_you_mean
+from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 
@@ -48,10 +48,12 @@ class Lifting:
     mistakes: list[Diagnostic]
     scheduled: set[str] = field(default_factory=set)
     made: list[ast.Statement] = field(default_factory=list)
+    defined: ast.Definition | None = None
+    """The definition whose reductions are lifted."""
 
     def lifted(self, s: ast.Definition) -> Iterator[ast.Statement]:
         """The Funcs of the reductions in a definition, then the definition that reads them."""
-        self.made = []
+        self.made, self.defined = [], s
         plain = [i.text for i in s.indices if isinstance(i, ast.Name)]
         around = [*plain, *(r for r in sorted(self.reduces) if r not in plain)]
         after = replace(
@@ -132,6 +134,10 @@ class Lifting:
         """The variables, as written and as they are called."""
         variables: list[tuple[str, str]] = []
         for over in e.over:
+            taken = self._taken(e, over)
+            if taken is not None:
+                self.mistakes.append(taken)
+                return None
             if isinstance(over, ast.Domain):
                 written = over.name.text
                 own = self._fresh(written) if written in self.reduces else written
@@ -149,6 +155,21 @@ class Lifting:
                 )  # fmt: skip
                 return None
         return variables
+
+    def _taken(self, e: ast.Reduction, over: ast.Domain | ast.Expr) -> Diagnostic | None:
+        """What is wrong where the reduction runs along a name that is a variable of the definition."""
+        name = over.name if isinstance(over, ast.Domain) else over
+        assert self.defined is not None
+        func = self.defined.name.text
+        for index in self.defined.indices:
+            if isinstance(index, ast.Name) and index.text == getattr(name, "text", None):
+                v = index.text
+                return Diagnostic(
+                    f"`{v}` is a variable of `{func}`, and this reduction runs along it", name.span,
+                    f"give the reduction a variable of its own: `{e.name.text}(r in 0 .. N: ...)`",
+                    (Note(f"`{v}` runs over positions of `{func}` here", index.span),),
+                )  # fmt: skip
+        return None
 
     def _fresh(self, name: str) -> str:
         """The name, with a number behind it when the program has it already. That a schedule says it, of a
