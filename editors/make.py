@@ -19,6 +19,10 @@ GRAMMARS = HERE.parent / "frontend"
 NUMBER = r"\b(0x[0-9A-Fa-f]+|[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?)\b"
 
 
+# The version of the language, on the first line; a name elsewhere.
+VERSION = r"^\s*hbc(?=[ \t]+\d)"
+
+
 def keywords(grammar: str) -> list[str]:
     """The words of a Lark grammar that are written as they are."""
     text = (GRAMMARS / grammar).read_text(encoding="utf-8")
@@ -53,6 +57,7 @@ def files() -> dict[Path, str]:
             "hbc kernel", "source.hb", "hb",
             {
                 "entity.name.function.directive": choice([*directives, "update", "in"], r"(?<=\.)"),
+                "keyword.other.version": VERSION,
                 "keyword.control": choice(kernel),
                 "storage.type": choice(types),
                 "support.function": choice(functions),
@@ -64,6 +69,7 @@ def files() -> dict[Path, str]:
             "hbc sketch", "source.sf", "sf",
             {
                 "entity.name.function.hole": r"\?\w+",
+                "keyword.other.version": VERSION,
                 "keyword.control": choice(sketch),
                 "constant.numeric": NUMBER,
                 "keyword.operator": r"==|[-+*/%\\=]",
@@ -85,6 +91,7 @@ syntax keyword hbcStatement {" ".join(kernel)}
 syntax keyword hbcFunction {" ".join(functions)}
 syntax keyword hbcType {" ".join(types)}
 syntax match hbcDirective "\\.\\({either}\\)\\>"
+syntax match hbcStatement "^\\s*hbc\\ze\\s\\+\\d"
 syntax match hbcNumber "\\<\\d\\+\\(\\.\\d\\+\\)\\?\\([eE][+-]\\?\\d\\+\\)\\?\\>"
 syntax match hbcComment "#.*$"
 syntax region hbcString start=+"+ end=+"\\|$+
@@ -115,6 +122,7 @@ def emacs(kernel: list[str], directives: list[str], functions: list[str], types:
 (defconst hbc-font-lock
   `((,(concat "\\\\." (regexp-opt '({listed(directives)}) 'symbols)) . font-lock-builtin-face)
     (,(regexp-opt '({listed(kernel)}) 'symbols) . font-lock-keyword-face)
+    ("^[ \\t]*\\(hbc\\)[ \\t]+[0-9]" 1 font-lock-keyword-face)
     (,(regexp-opt '({listed(types)}) 'symbols) . font-lock-type-face)
     (,(regexp-opt '({listed(functions)}) 'symbols) . font-lock-function-name-face)))
 

@@ -14,6 +14,7 @@ from hbc.ir.lang.types import DTYPES
 
 # What begins a statement, and how it goes on.
 STATEMENTS = {
+    "hbc": "hbc 1",
     "size": "size H, W", "param": "param R: i32 = 3", "type": "type T = f32", "input": "input A: f32[H, W]",
     "output": "output B: f32[H, W]", "table": "table w: f32[3] = [1, 2, 1]", "require": "require H > 0",
     "bound": "bound A in 0 .. 256", "reduce": "reduce k in K", "def": "def f(x) = x * x",

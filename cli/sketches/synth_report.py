@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import resource
 import sys
 import time
 from collections import Counter
@@ -246,10 +245,14 @@ def summary(watch: Watch, began: float) -> str:
 
 
 def peak_megabytes() -> float:
-    """The most memory this process has had."""
+    """The most memory this process has had; 0 where the system does not say."""
     if STATUS.exists():  # what getrusage says includes, on Linux, the process that started this one
         peak_line = re.search(r"VmHWM:\s*(\d+) kB", STATUS.read_text(encoding="ascii"))
         if peak_line is not None:
             return int(peak_line[1]) * 1024 / 1e6
+    try:
+        import resource
+    except ImportError:  # Windows, which counts it elsewhere
+        return 0.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

@@ -1,3 +1,4 @@
+hbc 1
 # A product of matrices. What is computed comes first; how, in the schedule, changes no result.
 size   M, N, K
 input  A: f32[M, K]

@@ -1,3 +1,4 @@
+hbc 1
 # The sum of each row.
 size   M, N
 input  A: f32[M, N]

@@ -1,3 +1,4 @@
+hbc 1
 # Each element from its neighbours: a blur of three rows and three columns.
 size   H, W
 input  A: f32[H + 2, W + 2]

@@ -8,6 +8,7 @@ from hbc.frontend.sketch import ast
 from hbc.frontend.sketch.tree import SketchBuilder
 from hbc.frontend.text.giants import refuse_giants
 from hbc.frontend.text.grammar import load_parser
+from hbc.frontend.text.version import misplaced, refuse_newer
 from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean
 from hbc.ir.ground.source import Source, Span
 
@@ -38,6 +39,7 @@ def parse_sketch(source: Source) -> ast.File:
     from lark.exceptions import UnexpectedInput
 
     refuse_giants(source)
+    refuse_newer(source)
     try:
         tree = load_parser("sf").parse(source.text)
     except UnexpectedInput as unexpected:
@@ -64,6 +66,9 @@ def explain(unexpected: UnexpectedInput, source: Source) -> Diagnostic:
     met = "the end of the file" if at_end else f"`{token}`"
     stack: list[Any] = list(parser.parser_state.value_stack)
     accepts: set[str] = parser.accepts()
+    late = misplaced(stack, token.type, source)
+    if late is not None:
+        return late
     return Diagnostic(f"expected {expected(accepts)}, found {met}", span, hint(stack, token))
 
 

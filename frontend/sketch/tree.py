@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from hbc.frontend.sketch import ast
 from hbc.frontend.text.build import Builder, Children, Several, is_token, trees, unquoted
+from hbc.frontend.text.version import unversioned
 from hbc.ir.ground.diag import error
 
 LONGEST_NUMBER = 9  # digits
@@ -14,14 +15,18 @@ LONGEST_NUMBER = 9  # digits
 
 class SketchBuilder(Builder):
     MODULES = (ast,)
-    LISTS = frozenset({"shape", "declared", "parameters", "listed", "braces", "second"})
-    NAMES: ClassVar = {"sketch": "File", "named": "Option"}
+    LISTS = frozenset({"shape", "declared", "parameters", "listed", "braces", "second", "version"})
+    NAMES: ClassVar = {"named": "Option"}
     PRECEDENCE: ClassVar = {
         "or": 1, "and": 2, "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "^": 5, "&": 6,
         "<<": 7, ">>": 7, "+": 8, "-": 8, "*": 9, "/": 9, "%": 9,
     }  # fmt: skip
     PREFIX: ClassVar = {"not": 3, "-": 10}
     COMPARISON = None  # they chain
+
+    def sketch(self, c: Children) -> ast.File:
+        made: ast.File = self.filled(ast.File, unversioned(c))
+        return made
 
     def set_(self, c: Children) -> ast.Set:
         lists = {x.rule: tuple(x) for x in c if isinstance(x, Several)}

@@ -13,6 +13,7 @@ from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse, with_blocks
 from hbc.frontend.text.spacing import UPDATES, Token, joined, tokens
 from hbc.frontend.text.syntax import KEYWORDS
+from hbc.frontend.text.version import version_span
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source
@@ -57,6 +58,10 @@ def format_source(source: Source) -> str:
 def starts(file: ast.File) -> Starts:
     """Where the tree says that statements, lines and settings begin."""
     found = Starts()
+    version = version_span(file.source)
+    if version is not None:
+        found.statements.add(version.start)
+        found.flat.add(version.start)
     for s in with_blocks(file.statements):
         found.statements.add(s.span.start)
         if isinstance(s, ast.Each):

@@ -13,6 +13,7 @@ from hbc.frontend.text.grammar import load_parser
 from hbc.frontend.text.resume import resume_text
 from hbc.frontend.text.syntax import explain
 from hbc.frontend.text.tree import KernelBuilder
+from hbc.frontend.text.version import refuse_newer
 from hbc.frontend.text.walk import children
 from hbc.ir.ground.diag import Diagnostic, HbcError, left
 from hbc.ir.ground.source import Source, Span
@@ -23,6 +24,7 @@ MOST_ERRORS = 20
 def parse(source: Source) -> ast.File:
     """The tree of `source`. Raises HbcError with every independent syntax error found."""
     refuse_giants(source)
+    refuse_newer(source)
     with no_collection():
         return parse_whole(source)
 

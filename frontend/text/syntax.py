@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend.text.openings import OPENINGS
 from hbc.frontend.text.slips import slip_at
+from hbc.frontend.text.version import misplaced
 from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.ground.source import Source, Span
 
@@ -82,7 +83,7 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
     slip = None if at_end else slip_at(source, at, before)
     if slip is not None:
         return slip, at
-    bare = without_extents(stack, token.type, source)
+    bare = misplaced(stack, token.type, source) or without_extents(stack, token.type, source)
     if bare is not None:
         return bare, at
     accepts = acceptable(parser)

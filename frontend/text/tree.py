@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from hbc.frontend.text import ast
 from hbc.frontend.text.build import Builder, Children, Several, is_token, trees
+from hbc.frontend.text.version import unversioned
 from hbc.ir.ground.diag import Diagnostic
 
 # Longer literals overflow every type; Python itself refuses to read integers of 4300 digits.
@@ -16,8 +17,12 @@ LONGEST_NUMBER = 60
 
 class KernelBuilder(Builder):
     MODULES: ClassVar[tuple[ModuleType, ...]] = (ast,)
-    LISTS = frozenset({"indices"})
+    LISTS = frozenset({"indices", "version"})
     NAMES: ClassVar = {"import_file": "Import", "values": "Tuple"}
+
+    def file(self, c: Children) -> ast.File:
+        made: ast.File = self.filled(ast.File, unversioned(c))
+        return made
 
     # Statements
 

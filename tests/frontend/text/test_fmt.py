@@ -19,6 +19,13 @@ def formatted(text: str) -> str:
     return format_source(Source("test.hb", text))
 
 
+def test_the_version_keeps_a_line_of_its_own() -> None:
+    text = "# About it.\nhbc 1\n\nsize   N\ninput  hbc: f32[N]\noutput B: f32[N]\nB[i] = hbc[i]\n"
+    assert formatted(text.replace("hbc 1\n\n", "hbc \t 1;")) == text.replace("1\n\n", "1\n")
+    assert formatted(text) == text
+    assert parse(Source("a.hb", text)) == parse(Source("a.hb", text.replace("hbc 1", "")))
+
+
 def test_everything_at_once() -> None:
     before = """size M,N; size K  ; input A:f32[M,K] # hi
 input  B : f32 [ K,N ]
