@@ -47,9 +47,8 @@ def run_gather(
     asked = parse_gather(text, dtype.bytes, MOST_BYTES)
     with progress() as bar:
         watch.tell = bar.step
-        shuffle = find_shuffle(
-            asked.gather, dtype.bytes, shuffle_machine(target, wants_vbmi(settings)), watch.check
-        )
+        machine = shuffle_machine(target, wants_vbmi(settings))
+        shuffle = find_shuffle(asked.gather, dtype.bytes, machine, watch.check, watch.deadline)
     if shuffle is None:
         message = "no program for this gather was found in the time given"
         raise NoSolutionError(Diagnostic(message, hint="raise --timeout"))
@@ -107,10 +106,12 @@ def shuffle_facts(title: str, shuffle: Shuffle) -> list[str]:
     said = [f"{title}: {cost} instructions"]
     if shuffle.minimal:
         return [*said, "no program has fewer"]
-    return [
-        *said,
-        f"no program has fewer than {shuffle.bound}; whether one has fewer than {cost} is open",
-    ]
+    return [*said, open_question(shuffle.bound, cost)]
+
+
+def open_question(bound: int, cost: int) -> str:
+    """What is known of a program that may not be the shortest."""
+    return f"no program has fewer than {bound}; whether one has fewer than {cost} is open"
 
 
 def as_object(text: str, target: str, dtype: DType, shuffle: Shuffle) -> dict[str, Json]:

@@ -52,7 +52,7 @@ def instructions_of(machine: str, width: int) -> Choosing:
     definitions, constants = load_sets(source, {"bits": "8"}, importer(SHIPPED))
     table = instruction_table(str(width), definitions, constants, width // 8, 8)
     if (machine, width) == (X86, 128):
-        table = replace(table, forms=tuple(_halved(table)), _stacks={}, _doubled=[])
+        table = replace(table, forms=tuple(_halved(table)), _parts={}, _stacks={}, _doubled=[])
     return choosing(table)
 
 
@@ -71,15 +71,14 @@ def learn(m: Movement, machine: Choosing) -> tuple[Chain, int] | None:
 
     rows = np.array([_bytes(row, m.bits // 8) for row in m.rows], dtype=np.int32)
     solved = Solver(machine, lambda: None).solve(m.sources, rows)
-    chains = _chains(solved.program if solved else None, m, rows, machine)
+    chains = _chains(solved.program, m, rows, machine)
     if not chains:  # units were taken apart
         whole = [f for f in machine.table.forms if not f.names or f.per >= m.bits // 8]
         again = Solver(only(machine, whole), lambda: None).solve(m.sources, rows)
-        chains = _chains(again.program if again else None, m, rows, only(machine, whole))
+        chains = _chains(again.program, m, rows, only(machine, whole))
     plain = [f for f in machine.table.forms if not needs_constants(f)]
     chains += _chains(in_rounds(only(machine, plain), m.sources, rows), m, rows, machine)
-    bound = 0 if solved is None else solved.bound
-    return (min(chains, key=lambda c: (c.cost, _constants(c))), bound) if chains else None
+    return (min(chains, key=lambda c: (c.cost, _constants(c))), solved.bound) if chains else None
 
 
 def _chains(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -25,6 +27,8 @@ FILES = {
     "avx2": ("avx2_shuffles.sf", 32),
     "neon": ("neon_moves.sf", 16),
 }
+SLOWER = 2.0  # than the first a register may be planned
+MOST_LEFT = 0.75  # of the time that is left to plan registers in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,18 +65,21 @@ def shuffle_sets(
 
 
 def find_shuffle(
-    gather: Gather, size: int, machine: Choosing, check: Callable[[], None]
-) -> Shuffle | None:
-    """The program of fewest instructions that was found for elements of `size` bytes. None where `check`
-    ended the search before there was any."""
+    gather: Gather, size: int, machine: Choosing, check: Callable[[], None],
+    deadline: float | None = None,
+) -> Shuffle | None:  # fmt: skip
+    """The program of fewest instructions that was found for elements of `size` bytes. `check` ends the
+    search by Stopped. Where that found none, registers are planned one by one, for which time is left before
+    the `deadline` of `check` (seconds of the monotonic clock); None where that does not suffice."""
     rows = byte_rows(gather, size, machine.lanes)
     count = -(-int(np.prod(gather.inputs[0])) * size // machine.lanes)
-    return _solved(count, rows, machine, check)
+    return _solved(count, rows, machine, check, deadline)
 
 
 def change_shuffle(
-    change: LayoutChange, size: int, machine: Choosing, check: Callable[[], None]
-) -> Shuffle | None:
+    change: LayoutChange, size: int, machine: Choosing, check: Callable[[], None],
+    deadline: float | None = None,
+) -> Shuffle | None:  # fmt: skip
     """The same for all arrays of a layout change, each of which begins a register."""
     lanes = machine.lanes
     places: list[Locations] = []
@@ -89,25 +96,48 @@ def change_shuffle(
         row[: wanted.size] = wanted
         rows.append(row.reshape(-1, lanes))
         start += prod(shape)
-    return _solved(count, np.concatenate(rows), machine, check)
+    return _solved(count, np.concatenate(rows), machine, check, deadline)
 
 
 def _solved(
-    count: int, rows: Locations, machine: Choosing, check: Callable[[], None]
-) -> Shuffle | None:
+    count: int, rows: Locations, machine: Choosing, check: Callable[[], None],
+    deadline: float | None,
+) -> Shuffle | None:  # fmt: skip
     from hbc.synth.prunings.watch import Stopped
     from hbc.synth.shuffles.registers import Solver
 
-    solved = Solver(machine, check).solve(count, rows)
-    if solved is not None:
+    sooner = check if deadline is None else _leaving_time(deadline, check, count, rows, machine)
+    solved = Solver(machine, sooner).solve(count, rows)
+    if solved.program is not None:
         program = _lighter(respelled(solved.program, rows, machine.table), count, rows, machine)
         assert does(program, rows)
         return Shuffle(program, solved.bound)
     try:
-        check()
+        program = planned(machine, count, rows, check)
     except Stopped:
         return None
-    return Shuffle(planned(machine, count, rows), 0)
+    return Shuffle(program, min(solved.bound, program.cost))
+
+
+def _leaving_time(
+    deadline: float, check: Callable[[], None], count: int, rows: Locations, machine: Choosing
+) -> Callable[[], None]:
+    """A check that ends the search while there is time to plan all registers: as long for each as for one."""
+    from hbc.synth.prunings.watch import Stopped
+
+    began = time.monotonic()
+    with suppress(Stopped):
+        planned(machine, count, rows[:1], check)
+    now = time.monotonic()
+    needed = SLOWER * len(rows) * (now - began)
+    end = deadline - min(needed, MOST_LEFT * (deadline - now))
+
+    def sooner() -> None:
+        check()
+        if time.monotonic() > end:
+            raise Stopped("timeout")
+
+    return sooner
 
 
 def _lighter(
@@ -126,7 +156,7 @@ def _lighter(
 
 def only(machine: Choosing, forms: Iterable[Form]) -> Choosing:
     """The machine with these of its instructions."""
-    return choosing(replace(machine.table, forms=tuple(forms), _stacks={}, _doubled=[]))
+    return choosing(replace(machine.table, forms=tuple(forms), _parts={}, _stacks={}, _doubled=[]))
 
 
 def needs_constants(form: Form) -> bool:
@@ -143,9 +173,11 @@ def byte_rows(gather: Gather, size: int, lanes: int) -> Locations:
     return rows.reshape(-1, lanes)
 
 
-def planned(machine: Choosing, sources: int, rows: Locations) -> RegisterProgram:
+def planned(
+    machine: Choosing, sources: int, rows: Locations, check: Callable[[], None]
+) -> RegisterProgram:
     """Register by register, one source after the other: nothing is looked for."""
-    plan = plan_registers(machine.table, sources, rows)
+    plan = plan_registers(machine.table, sources, rows, check=check)
     ops = [Op(op.fit, op.operands) for op in plan.ops]
     outputs = list(plan.outputs)
     for register, value in enumerate(outputs):

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from hbc.cli.show.report import Json, notice, progress
-from hbc.cli.sketches.gather_spec import Files, run_gather, shuffle_facts
+from hbc.cli.sketches.gather_spec import Files, open_question, run_gather, shuffle_facts
 from hbc.cli.sketches.synth_code import movement_code, printer_of, tell, wants_vbmi
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
@@ -59,8 +59,9 @@ def run_spec(
         moves = cheapest_moves(spec, name, vbmi, make_watch)
         shuffle = None
         if name in FILES and moves.instructions > moves.least:
+            watch, machine = make_watch(), shuffle_machine(name, vbmi)
             shuffle = change_shuffle(
-                spec.change, spec.dtype.bytes, shuffle_machine(name, vbmi), make_watch().check
+                spec.change, spec.dtype.bytes, machine, watch.check, watch.deadline
             )
     bound = max(moves.least, shuffle.bound if shuffle else 0)
     facts = moves.facts
@@ -70,6 +71,8 @@ def run_spec(
         code = shuffle_code(moves, shuffle, name, facts)
     else:
         count = moves.instructions
+        if count > bound:
+            facts = [*facts, open_question(bound, count)]
         code = movement_code(moves.movement, name, spec.dtype, vbmi, facts)
     tell(code, facts, as_object(moves, name, count, bound) if as_json else None, files.code)
     if not as_json and any(not tried.complete for tried in moves.tried):

@@ -6,7 +6,7 @@ what one instruction cannot bring from a single source goes in parts that move e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,12 +61,15 @@ class Plan:
 
 
 def plan_registers(
-    table: InstructionTable, sources: int, rows: Locations, firsts: Iterable[int] = ()
-) -> Plan:
+    table: InstructionTable, sources: int, rows: Locations, firsts: Iterable[int] = (),
+    check: Callable[[], None] = lambda: None,
+) -> Plan:  # fmt: skip
     """rows[register, lane]: `source * lanes + lane` of what is wanted there, ZERO or UNDEFINED.
-    `firsts`: the sources that were first operands already, elsewhere."""
+    `firsts`: the sources that were first operands already, elsewhere. `check` is called before each
+    register, and may raise."""
     plan = Plan(table, sources, firsts=set(firsts))
     for row in rows:
+        check()
         merged, blended = plan.copy(), plan.copy()
         value = make(merged, row)
         first = _blended_first(blended, row)

@@ -108,6 +108,7 @@ class Binding:
 class _Frame:
     bindings: dict[str, Binding] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    numbered: dict[str, int] = field(default_factory=dict)  # the last number given to a name
 
 
 @dataclass(slots=True)
@@ -125,11 +126,14 @@ class Scope:
     def fresh(self, name: str) -> str:
         """A free identifier like `name`, taken from now on in the innermost block."""
         base = identifier(name)
-        text, count = base, 1
+        # What a block numbered is taken as long as the block, and all below had been taken before.
+        count = max(frame.numbered.get(base, 0) for frame in self.frames)
+        text = f"{base.rstrip('_')}_{count}" if count else base
         while any(text in frame.taken for frame in self.frames):
-            text = f"{base.rstrip('_')}_{count}"
             count += 1
+            text = f"{base.rstrip('_')}_{count}"
         self.frames[-1].taken.add(text)
+        self.frames[-1].numbered[base] = count
         return text
 
     def reserve(self, *names: str) -> None:

@@ -52,6 +52,7 @@ class InstructionTable:
     lanes: int
     bits: int
     forms: tuple[Form, ...]
+    _parts: dict[int, Sequence[Form]] = field(default_factory=dict, repr=False)
     _stacks: dict[int, NDArray[np.int32]] = field(default_factory=dict, repr=False)
     _doubled: list[Form] = field(default_factory=list, repr=False)
 
@@ -66,7 +67,9 @@ class InstructionTable:
         return self._doubled
 
     def forms_of(self, arguments: int) -> Sequence[Form]:
-        return [form for form in self.forms if form.arguments == arguments]
+        if arguments not in self._parts:
+            self._parts[arguments] = [f for f in self.forms if f.arguments == arguments]
+        return self._parts[arguments]
 
     def stack(self, arguments: int) -> NDArray[np.int32]:
         """The inverses of all forms of so many arguments."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +132,7 @@ def build_problem(sketch: Sketch, room: int, report: Report = lambda text: None)
     """Finds shapes and sets. HbcError for what does not fit; `room` bounds the bytes of a set."""
     sets = Sets(sketch.definitions, sketch.constants, room)
     universe = make_universe(sketch)
+    refuse_declared(sketch, universe, room)
     nodes: list[Node] = []
     numbers: dict[str, int] = {}
     for statement in sketch.statements:
@@ -148,18 +150,36 @@ def build_problem(sketch: Sketch, room: int, report: Report = lambda text: None)
     return Problem(sketch, tuple(nodes), goals, universe)
 
 
+def refuse_declared(sketch: Sketch, universe: Universe, room: int) -> None:
+    """The same as `refuse_giants` by the shapes that the text gives, before sets of them are made."""
+    sizes = {s.name: prod(s.shape) for s in sketch.statements if s.shape is not None}
+    read = sum(
+        sizes.get(statement.name, 0) * sizes.get(argument, 0)
+        for statement in sketch.statements
+        if isinstance(statement, Apply) and statement.hole
+        for argument in statement.arguments
+    )
+    refuse_tables(sketch, sum(sizes.values()), read, universe, room)
+
+
 def refuse_giants(sketch: Sketch, nodes: Sequence[Node], universe: Universe, room: int) -> None:
     """HbcError where the tables of the analysis would not fit: which term can be where, and which
     location can come from which."""
-    sizes = [int(np.prod(node.shape, dtype=np.int64)) for node in nodes]
-    needed = sum(sizes) * universe.count
-    for node, size in zip(nodes, sizes, strict=True):
-        if isinstance(node, Move):
-            needed += size * sum(sizes[a] for a in node.arguments)
-    needed *= TABLES_AT_A_TIME
+    sizes = [prod(node.shape) for node in nodes]
+    read = sum(
+        size * sum(sizes[a] for a in node.arguments)
+        for node, size in zip(nodes, sizes, strict=True)
+        if isinstance(node, Move)
+    )
+    refuse_tables(sketch, sum(sizes), read, universe, room)
+
+
+def refuse_tables(sketch: Sketch, locations: int, read: int, universe: Universe, room: int) -> None:
+    """HbcError for so many locations, and pairs of one that is made and one that it may read."""
+    needed = TABLES_AT_A_TIME * (locations * universe.count + read)
     if universe.count > MOST_TERMS or needed > room:
         raise error(
-            f"this sketch has {sum(sizes):,} locations and {universe.count:,} terms: its tables take"
+            f"this sketch has {locations:,} locations and {universe.count:,} terms: its tables take"
             f" {needed / 1e6:,.0f} MB",
             sketch.goals[0].span,
             f"the bound is {room / 1e6:,.0f} MB and {MOST_TERMS:,} terms: raise --memory, or make the"

@@ -16,10 +16,12 @@ REQUIRED = object()
 
 
 class Options:
-    """The options given, with defaults; asking for one in the wrong form is the user's mistake."""
+    """The options given, with defaults, and the bytes that a set may take; asking for one in the wrong form
+    is the user's mistake."""
 
-    def __init__(self, values: Mapping[str, Option]) -> None:
+    def __init__(self, values: Mapping[str, Option], room: int) -> None:
         self.values = values
+        self.room = room
 
     def number(self, name: str) -> int:
         value = self.values[name]
@@ -77,7 +79,7 @@ def _xforms(inputs: Sequence[Shape], output: Shape | None, options: Options) -> 
     _same_but(source, wanted, axes.out)
     level = options.one_of("level", 1, 2, 3)
     inner = options.one_of("wrap", "inner", "outer") == "inner"
-    return xforms(source, wanted, axes, level == 3, inner)
+    return xforms(source, wanted, axes, level == 3, inner, options.room)
 
 
 def _rots(inputs: Sequence[Shape], output: Shape | None, options: Options) -> GatherSet:

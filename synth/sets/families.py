@@ -8,7 +8,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.ground.diag import error
+from hbc.ir.ground.diag import HbcError, error
+from hbc.ir.ground.source import Span
 from hbc.ir.moves.gather import Locations, Shape
 from hbc.ir.moves.index_expr import (
     OUTSIDE,
@@ -46,10 +47,7 @@ def family_rows(
     size = prod(output)
     count = len(next(iter(columns.values()))) if columns else 1
     if count * size * 4 > room:
-        raise error(
-            f"this set has up to {count:,} gathers of {size:,} elements: {count * size * 4 / 1e6:,.0f} MB",
-            family.span, f"the bound is {room / 1e6:,.0f} MB: raise --memory, or range over less",
-        )  # fmt: skip
+        raise too_large(count, size, count * size * 4, room, family.span)
     index = np.indices(output).reshape(len(output), 1, -1)
     places = dict(zip(family.variables, index, strict=True))
     rows = np.empty((count, size), dtype=np.int32)
@@ -66,6 +64,14 @@ def family_rows(
         return f"{family.text}  with {values}" if values else family.text
 
     return rows, formula
+
+
+def too_large(gathers: int, elements: int, needed: int, room: int, span: Span) -> HbcError:
+    """Of a set of up to so many gathers, which takes `needed` bytes."""
+    return error(
+        f"this set has up to {gathers:,} gathers of {elements:,} elements: {needed / 1e6:,.0f} MB",
+        span, f"the bound is {room / 1e6:,.0f} MB: raise --memory, or range over less",
+    )  # fmt: skip
 
 
 def admitted(family: Family, names: Mapping[str, int]) -> Columns:

@@ -22,11 +22,12 @@ from hbc.ir.moves.sketch import (
     Table,
 )
 from hbc.synth.sets.built_in import BUILT_IN, REQUIRED, Options
-from hbc.synth.sets.families import Part, family_rows, integers, united_set
+from hbc.synth.sets.families import Part, family_rows, integers, too_large, united_set
 from hbc.synth.sets.gather_set import GatherSet
 from hbc.synth.sets.instructions import instruction_table
 from hbc.synth.sets.layouts import Mismatch
 from hbc.synth.sets.realizable import realizable, table_bits
+from hbc.synth.sets.xforms import TooMany
 
 DEEPEST = 50  # sets that stand for sets
 REALIZABLE = "instructions"  # of={set}: of another set what the instructions of the sketch do
@@ -65,7 +66,9 @@ class Sets:
         if built_in.arguments and len(inputs) != built_in.arguments:
             raise error(f"`{name}` takes {built_in.arguments} array, not {len(inputs)}", span)
         try:
-            made = built_in.make(inputs, output, Options(options))
+            made = built_in.make(inputs, output, Options(options, self.room))
+        except TooMany as many:
+            raise too_large(many.gathers, many.elements, many.needed, self.room, span) from None
         except Mismatch as mismatch:
             raise error(str(mismatch), span) from None
         if output is not None and made.output != output:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from hbc.ir.moves.gather import Shape
 from hbc.synth.sets.gather_set import Codes, GatherSet, unique_rows
 
 VARIABLES = "ijklmnpq"
+VALUES_AT_A_TIME = 3  # made, in one array, and side by side with what they equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +51,49 @@ def divisors(number: int) -> list[int]:
     return [d for d in range(2, number + 1) if number % d == 0] or [1]
 
 
-def xforms(source: Shape, output: Shape, axes: Axes, grouped: bool, inner: bool) -> GatherSet:
-    """All of them, equal ones once, simplest first."""
+class TooMany(Exception):
+    """So many gathers of so many elements do not fit into the room given; `needed` in bytes."""
+
+    def __init__(self, gathers: int, elements: int, needed: int) -> None:
+        super().__init__(f"{gathers} gathers")
+        self.gathers, self.elements, self.needed = gathers, elements, needed
+
+
+def xforms(
+    source: Shape, output: Shape, axes: Axes, grouped: bool, inner: bool, room: int
+) -> GatherSet:
+    """All of them, equal ones once, simplest first. TooMany where the values that are compared take more
+    than `room` bytes."""
     extent, second = output[axes.main], output[axes.second]
     n = source[axes.out]
     groups = divisors(n)[::-1] if grouped else [n]
     parameters: list[NDArray[np.int16]] = []
-    values: list[NDArray[np.int16]] = []
+    values: list[Codes] = []
+    small = code_type(n)
     i = np.arange(extent)
-    for wrap in (0, 2 if inner else 1) if grouped else (0,):
-        for g in groups:
-            rot, named = rotations(g, second)
-            for cf in (1, 0, *range(2, g), -1):
-                fan = fanned(i, rot, g, cf, wrap)
-                values.append(fan.reshape(len(rot), -1).astype(np.int16))
-                head = np.array([g, wrap, cf], dtype=np.int16)
-                parameters.append(np.hstack([np.tile(head, (len(rot), 1)), named]))
-    matrix, given = np.concatenate(values), np.concatenate(parameters)
+    turned = {g: rotations(g, second) for g in groups}
+    wraps = (0, 2 if inner else 1) if grouped else (0,)
+    # As many factors as there are values, and -1, which 1 is for one value.
+    count = len(wraps) * sum((max(g, 2) + 1) * len(rot) for g, (rot, _) in turned.items())
+    needed = VALUES_AT_A_TIME * small.itemsize * count * extent * second
+    if needed > room:
+        raise TooMany(count, extent * second, needed)
     if source == output and axes.out in (axes.main, axes.second):
         unmoved = (
             np.repeat(i, second) if axes.out == axes.main else np.tile(np.arange(second), extent)
         )
-        matrix = np.concatenate([unmoved.astype(np.int16)[None], matrix])
-        given = np.concatenate([np.zeros((1, 5), dtype=np.int16), given])
+        values.append(unmoved.astype(small)[None])
+        parameters.append(np.zeros((1, 5), dtype=np.int16))
+    for wrap in wraps:
+        for g in groups:
+            rot, named = turned[g]
+            for cf in (1, 0, *range(2, g), -1):
+                fan = fanned(i, rot, g, cf, wrap)
+                values.append(fan.reshape(len(rot), -1).astype(small))
+                head = np.array([g, wrap, cf], dtype=np.int16)
+                parameters.append(np.hstack([np.tile(head, (len(rot), 1)), named]))
+    matrix, given = np.concatenate(values), np.concatenate(parameters)
+    del values  # as large again
     kept = unique_rows(matrix)
     given = given[kept]
     return replaced(
@@ -129,8 +151,13 @@ def rots(source: Shape, output: Shape, main: int, grouped: bool) -> GatherSet:
     return replaced(source, output, Axes(main, main, main), values[kept], formula)
 
 
+def code_type(values: int) -> np.dtype[Any]:
+    """The smallest type of numbers below so many."""
+    return np.dtype(np.uint8 if values <= 256 else np.uint16)
+
+
 def replaced(
-    source: Shape, output: Shape, axes: Axes, values: NDArray[np.int16], formula: object
+    source: Shape, output: Shape, axes: Axes, values: NDArray[Any], formula: object
 ) -> GatherSet:
     """The set whose gathers replace component `out` by `values[:, (i, k)]`."""
     index = np.indices(output).reshape(len(output), -1)
@@ -143,7 +170,7 @@ def replaced(
     fixed = np.array(strides) @ index
     taken = np.arange(source[axes.out]) * strides[axes.out]
     locations = fixed[:, None] + taken[None, :]
-    codes: Codes = values.astype(np.uint8 if source[axes.out] <= 256 else np.uint16)
+    codes: Codes = values.astype(code_type(source[axes.out]), copy=False)
     assert callable(formula)
     return GatherSet(
         (source,), output, codes, cell.astype(np.int32), locations.astype(np.int32), formula

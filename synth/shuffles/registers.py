@@ -54,10 +54,10 @@ class Effort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """No program has fewer than `bound` instructions. `whole`: how many registers are made, of which no
-    two can be one, that want bytes of sources everywhere."""
+    """No program has fewer than `bound` instructions; None was found where `program` is. `whole`: how many
+    registers are made, of which no two can be one, that want bytes of sources everywhere."""
 
-    program: RegisterProgram
+    program: RegisterProgram | None
     bound: int
     whole: int = 0
 
@@ -69,11 +69,11 @@ class Solver:
     machine: Choosing
     check: Callable[[], None]
     effort: int = EFFORT
-    known: dict[tuple[int, bytes], Solved | None] = field(default_factory=dict)
+    known: dict[tuple[int, bytes], Solved] = field(default_factory=dict)
 
-    def solve(self, sources: int, rows: Locations) -> Solved | None:
-        """A program for the rows. None where nothing was found. Registers of which nothing but zeros is
-        wanted are components of their own, made once."""
+    def solve(self, sources: int, rows: Locations) -> Solved:
+        """A program for the rows, or only how few instructions cannot do. Registers of which nothing but
+        zeros is wanted are components of their own, made once."""
         ops: list[Op] = []
         made: dict[tuple[int, tuple[int, ...]], int] = {}
         outputs = [-1] * len(rows)
@@ -82,11 +82,12 @@ class Solver:
             local = renumbered(rows[members], some, self.machine.lanes)
             key = len(some), local.tobytes()
             if key not in self.known:
-                self.known[key] = self._component(len(some), local)
+                complete = all(part.program is not None for part in parts)
+                self.known[key] = self._component(len(some), local, complete)
             solved = self.known[key]
-            if solved is None:
-                return None
             parts.append(solved)
+            if solved.program is None:
+                continue
             values = list(some)
             for op in solved.program.ops:
                 operands = tuple(values[o] for o in op.operands)
@@ -96,12 +97,17 @@ class Solver:
                 values.append(value)
             for member, value in zip(members, solved.program.outputs, strict=True):
                 outputs[member] = values[value]
-        return Solved(RegisterProgram(sources, tuple(ops), tuple(outputs)), together(parts))
+        program = RegisterProgram(sources, tuple(ops), tuple(outputs))
+        complete = all(part.program is not None for part in parts)
+        return Solved(program if complete else None, together(parts))
 
-    def _component(self, sources: int, rows: Locations) -> Solved | None:
+    def _component(self, sources: int, rows: Locations, wanted: bool) -> Solved:
+        """Where no program is wanted, for there is none of another component: the bound alone."""
         alone = Rows(Workshop(self._limited(self.effort), sources))
         basis = tuple(range(sources))
         bound, whole = self.bound(alone, rows, basis)
+        if not wanted:
+            return Solved(None, bound, whole)
         best = self.alone(alone, rows, basis, None, 2)
         if len(rows) > 1 and (best is None or best.cost > bound):
             best = cheaper(best, self.quick(sources, rows, NESTED))
@@ -110,7 +116,7 @@ class Solver:
             alone.shop.machine = self._limited(most)
             best = cheaper(best, self.alone(alone, rows, basis, best))
         if best is None:
-            return None
+            return Solved(None, bound, whole)
         assert does(best, rows)
         return Solved(best, min(bound, best.cost), whole)
 

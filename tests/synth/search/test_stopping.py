@@ -120,6 +120,24 @@ def test_memory_is_bounded_without_any_test() -> None:
     assert float(done.stdout) < 300
 
 
+def test_what_does_not_fit_is_not_even_made() -> None:
+    """Beyond what the interpreter and NumPy take, half as much again as was asked at most."""
+    command = [
+        sys.executable, "-c",
+        "import sys\n"
+        "from hbc.cli.main import exit_code_of\n"
+        "from hbc.cli.sketches.synth_report import peak_megabytes\n"
+        "import hbc.synth.results.solve\n"
+        "before = peak_megabytes()\n"
+        "assert exit_code_of(sys.argv[1:]) == 1\n"
+        "print(peak_megabytes() - before)\n",
+        "synth", str(SKETCHES / "rcr.sf"), "--set", "s=64", "--memory", "50",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "its tables take 235 MB" in done.stderr
+    assert float(done.stdout) < 75
+
+
 def test_what_was_found_is_printed(tmp_path: Path) -> None:
     file = tmp_path / "many.sf"
     file.write_text(MANY.replace("13", "61"), encoding="utf-8")

@@ -9,8 +9,9 @@ from hbc.ir.moves.gather import compose, identity, interleave, inverse, permute_
 from hbc.synth.sets import layouts
 from hbc.synth.sets.conditions import keep, select
 from hbc.synth.sets.gather_set import of_rows
-from hbc.synth.sets.xforms import Axes, rots, xforms
+from hbc.synth.sets.xforms import Axes, TooMany, rots, xforms
 
+ROOM = 1 << 30
 ROW, COLUMN = Axes(1, 0, 1), Axes(0, 1, 0)
 
 
@@ -29,8 +30,8 @@ def test_published_sizes(
     """Level 3 and level 1, with the published tool's `wrap`."""
     shape = (32, s)
     for level, grouped in enumerate((True, False)):
-        assert xforms(shape, shape, ROW, grouped, False).size == rows[level]
-        assert xforms(shape, shape, COLUMN, grouped, False).size == columns[level]
+        assert xforms(shape, shape, ROW, grouped, False, ROOM).size == rows[level]
+        assert xforms(shape, shape, COLUMN, grouped, False, ROOM).size == columns[level]
         assert rots(shape, shape, 1, grouped).size == row_rots[level]
         assert rots(shape, shape, 0, grouped).size == column_rots[level]
 
@@ -80,14 +81,14 @@ def test_xforms_are_their_definition(inner: bool) -> None:
                             for i in range(8) for k in range(4)
                         ]  # fmt: skip
                         wanted.add(tuple(rows))
-    found = xforms((8, 4), (8, 4), COLUMN, True, inner)
+    found = xforms((8, 4), (8, 4), COLUMN, True, inner, ROOM)
     assert {tuple(row) for row in found.rows(np.arange(found.size)).tolist()} == wanted
 
 
 def test_every_formula_says_what_its_gather_does() -> None:
     """Python reads the printed formulas: `/` floors, as `//` does."""
     for inner in (True, False):
-        found = xforms((8, 4), (8, 4), COLUMN, True, inner)
+        found = xforms((8, 4), (8, 4), COLUMN, True, inner, ROOM)
         rows = found.rows(np.arange(found.size))
         for number in range(found.size):
             text = found.formula(number).replace("/", "//").replace("a[", "at[")
@@ -131,3 +132,10 @@ def test_equal_rows_are_kept_once() -> None:
     assert found.size == 3
     assert [found.formula(n) for n in range(3)] == ["row 0", "row 1", "row 3"]
     assert found.gather(2).index.tolist() == [-1, -2]
+
+
+def test_what_is_too_large_is_not_made() -> None:
+    """The bytes are counted before: three times as many as the values of all gathers, equal ones included."""
+    with pytest.raises(TooMany) as raised:
+        xforms((32, 64), (32, 64), ROW, True, True, 50_000_000)
+    assert raised.value.needed == 3 * raised.value.gathers * raised.value.elements > 50_000_000
