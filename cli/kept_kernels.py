@@ -26,6 +26,7 @@ from hbc.cli.machine import target_named
 from hbc.cli.show.report import Said, heard, say_again
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.c import source as c_source
+from hbc.codegen.cuda import source as cuda_source
 from hbc.frontend.program import funcs
 from hbc.ir.ground import diag, source
 from hbc.ir.ground.diag import HbcError
@@ -34,14 +35,14 @@ from hbc.ir.ground.source import Source
 from hbc.ir.host.cache_folder import keep, kept
 from hbc.ir.host.file_bytes import file_bytes
 from hbc.ir.lang import instruction, nodes, target, types
-from hbc.ir.lang.target import GPU, TARGETS
+from hbc.ir.lang.target import TARGETS
 
 if TYPE_CHECKING:
     from hbc.frontend.program.funcs import Pipeline
 
 MOST_BYTES = 1 << 26  # of a file of descriptions
 LIBRARY_PREFIX = "std/"  # of the names of what ships with hbc
-_MODULES = (c_source, diag, funcs, instruction, nodes, source, target, types)
+_MODULES = (c_source, cuda_source, diag, funcs, instruction, nodes, source, target, types)
 
 
 def choose_kept(
@@ -81,10 +82,9 @@ def choose_kept(
     def compiled() -> Compiled:
         with heard() as compiling:
             made = _compile(chosen)
-        if chosen.target.machine != GPU:
-            said = tuple(chose), tuple(compiling)
-            parts = (chosen.target.name, chosen.schedule, chosen.pipeline, made.source, *said)
-            keep(name, to_json(parts).encode())
+        said = tuple(chose), tuple(compiling)
+        parts = (chosen.target.name, chosen.schedule, chosen.pipeline, made.source, *said)
+        keep(name, to_json(parts).encode())
         return made
 
     return chosen, compiled

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
-from hbc.frontend.text import ast
 from hbc.ir.lang import nodes as ir
+
+if TYPE_CHECKING:
+    from hbc.frontend.text import ast
 
 EDGES = ("clamp_edge", "zero_edge", "mirror", "wrap")
 # Name -> least and greatest number of arguments, and how it is written.

@@ -1,4 +1,4 @@
-"""Records, enumerations and tuples of them as JSON, and back: what the cache keeps of them.
+"""Records, enumerations, tuples and dictionaries of them as JSON, and back: what the cache keeps of them.
 
 A row for each value, in which later ones refer to earlier ones by `[number]`: what is equal is written
 once. Reading makes nothing but the classes that the reader names.
@@ -13,7 +13,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any
 
-TUPLE = "tuple"
+TUPLE, DICTIONARY = "tuple", "dictionary"
 
 
 def classes_of(modules: Iterable[ModuleType]) -> dict[str, type[Any]]:
@@ -29,7 +29,7 @@ def classes_of(modules: Iterable[ModuleType]) -> dict[str, type[Any]]:
 
 
 def to_json(value: object) -> str:
-    """The text of a record, a tuple, an enumeration's member or what JSON has itself."""
+    """The text of a record, a tuple, a dictionary, an enumeration's member or what JSON has itself."""
     writer = _Writer()
     last = writer.written(value)
     names = list(writer.names)
@@ -40,7 +40,8 @@ def from_json(text: str, classes: Mapping[str, type[Any]]) -> Any:
     """What was written. ValueError when the text is none of `to_json` on these classes."""
     try:
         names, rows, last = json.loads(text)
-        called = [_tuple if name == TUPLE else classes[name] for name in names]
+        known = {**classes, TUPLE: _tuple, DICTIONARY: _dictionary}
+        called = [known[name] for name in names]
         made: list[Any] = []
         for number, *given in rows:
             made.append(called[number](*[made[g[0]] if g.__class__ is list else g for g in given]))
@@ -56,6 +57,10 @@ def _name(cls: type[Any]) -> str:
 
 def _tuple(*items: Any) -> tuple[Any, ...]:
     return items
+
+
+def _dictionary(*items: Any) -> dict[Any, Any]:
+    return dict(items)
 
 
 class _Writer:
@@ -75,10 +80,13 @@ class _Writer:
             return value
         if (seen := self._seen.get(id(value))) is not None:
             return seen[1]
+        given: tuple[Any, ...]
         if isinstance(value, Enum):
             name, given = _name(type(value)), (value.value,)
         elif isinstance(value, tuple):
             name, given = TUPLE, value
+        elif isinstance(value, dict):
+            name, given = DICTIONARY, tuple(value.items())
         else:
             name, given = _name(type(value)), self._values(value)
         row = [self.names.setdefault(name, len(self.names)), *map(self.written, given)]

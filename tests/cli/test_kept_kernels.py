@@ -16,6 +16,7 @@ from hbc.cli.kept_kernels import choose_kept
 from hbc.codegen.build import toolchain
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import Compiler, find_compiler
+from hbc.codegen.cuda.source import CudaSource
 from hbc.ir.ground.diag import Diagnostic, HbcError, Note, Severity
 from hbc.ir.ground.record_json import to_json
 from hbc.ir.host.cache_folder import VARIABLE
@@ -172,6 +173,19 @@ def test_what_is_damaged_is_made_again(made: list[str], tmp_path: Path) -> None:
         file.write_bytes(raw)
     assert compiled().source == good
     assert len(made) == 2
+
+
+@pytest.mark.parametrize("sample", ["cuda/gemm_f16.hb", "cuda/histogram.hb"])
+def test_code_for_gpus_is_kept(made: list[str], sample: str) -> None:
+    """With what a block has of shared memory, and where fragments were asked for."""
+    text = (Path(__file__).resolve().parents[2] / "samples" / sample).read_text()
+    Path("k.hb").write_text(text)
+    first, second = (compiled(target="cuda") for _ in range(2))
+    assert len(made) == 1
+    assert told(first) == told(second)
+    sources = [one.source for one in (first, second)]
+    assert all(isinstance(s, CudaSource) for s in sources)
+    assert repr(sources[0]) == repr(sources[1])
 
 
 def test_what_was_said_is_said_again(

@@ -35,7 +35,20 @@ def test_every_description() -> None:
 
 
 def test_equal_numbers_of_different_types_stay_apart() -> None:
-    value = (1, 1.0, True, "1", None, (1,), (1.0,), (True,), float("inf"))
+    value = (
+        1,
+        1.0,
+        True,
+        "1",
+        None,
+        (1,),
+        (1.0,),
+        (True,),
+        float("inf"),
+        {},
+        {"1": 1},
+        {1: {1.0: ()}},
+    )
     again = from_json(to_json(value), {})
     assert repr(again) == repr(value)
 
@@ -45,6 +58,7 @@ def test_equal_numbers_of_different_types_stay_apart() -> None:
     [
         "", "[]", "null", '[["os.system"],[[0,"echo"]],[0]]', '[["tuple"],[[1]],[0]]',
         '[["tuple"],[[0,[7]]],[0]]', '[["tuple"],[],[0]]', '[["hbc.ir.lang.types.DType"],[[0]],[0]]',
+        '[["dictionary"],[[0,1]],[0]]', '[["tuple","dictionary"],[[1],[0,[0],2],[1,[1]]],[2]]',
         '[["hbc.ir.lang.types.Kind"],[[0,"none"]],[0]]', "[" * 5000, '[["tuple"],[{}],[0]]',
     ],
 )  # fmt: skip
