@@ -19,7 +19,8 @@ MANUALS = Path(__file__).parent / "man"
 WIDTH = 110
 HEAD = """# Commands
 
-What `hbc COMMAND --help` says. Exit codes and targets are in the README; keys of `--json` stay as they are.
+What `hbc COMMAND --help` says. Exit codes and targets are in the README; keys of `--json` are in
+[json.md](json.md), and stay as they are.
 """
 
 
