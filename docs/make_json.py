@@ -16,12 +16,14 @@ SCHEMA = HERE / "json.schema.json"
 PAGE = HERE / "json.md"
 HEAD = """# JSON
 
-Commands that report print one JSON value to stdout with `--json`, and nothing else there; diagnostics go to stderr, and
-[exit codes](../README.md#exit-codes) stay as they are. This page is made from [json.schema.json](json.schema.json), a JSON Schema
-(2020-12) with a definition for each command: `json.schema.json#/$defs/run` describes what `hbc run --json` prints.
+Commands that report print one JSON value to stdout with `--json`, and nothing else there; diagnostics go to
+stderr, and [exit codes](../README.md#exit-codes) stay as they are. This page is made from
+[json.schema.json](json.schema.json), a JSON Schema (2020-12) with a definition for each command:
+`json.schema.json#/$defs/run` describes what `hbc run --json` prints.
 
-**Version 1.** Within a version keys are added, and none is removed, renamed or given another type; readers pass over keys that they
-do not know. `?` behind a key: it may be absent. Numbers that JSON has no spelling for (infinite, NaN) are null.
+**Version 1.** Within a version keys are added, and none is removed, renamed or given another type; readers
+pass over keys that they do not know. `?` behind a key: it may be absent. Numbers that JSON has no spelling
+for (infinite, NaN) are null.
 """
 
 
