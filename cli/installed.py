@@ -63,15 +63,30 @@ def library_versions() -> list[str]:
         if spec is None or spec.origin is None:
             found.append(f"{name}: none")
             continue
-        first = Path(spec.origin)
-        seen = first.stat()
-        beside = sorted(
-            entry.name
-            for entry in os.scandir(first.parent.parent)
-            if entry.name.startswith(f"{name}-") and entry.name.endswith(_INSTALLED)
-        )
-        found.append(f"{first} {seen.st_size} {seen.st_mtime_ns} {' '.join(beside)}")
+        try:
+            found.append(_installed(name, Path(spec.origin)))
+        except OSError:  # it is no file: part of an archive or of the program
+            found.append(_by_metadata(name))
     return found
+
+
+def _installed(name: str, first: Path) -> str:
+    seen = first.stat()
+    beside = sorted(
+        entry.name
+        for entry in os.scandir(first.parent.parent)
+        if entry.name.startswith(f"{name}-") and entry.name.endswith(_INSTALLED)
+    )
+    return f"{first} {seen.st_size} {seen.st_mtime_ns} {' '.join(beside)}"
+
+
+def _by_metadata(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"{name}: of no version"
 
 
 def _sources(folder: Path) -> Iterator[os.DirEntry[str]]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hbc.cli.api.dlpack import OnGpu, opened
+from hbc.codegen.build.gpu import device_of, gpu_count
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
 from hbc.ir.ground.record import record
 from hbc.ir.lang.types import BF16, BOOL, DTYPES, DType
@@ -88,7 +89,8 @@ def view_of(array: Any, what: str) -> View:
     if hasattr(array, "data_ptr") and callable(getattr(array, "stride", None)):
         return _of_tensor(array, what)
     if hasattr(array, "__cuda_array_interface__"):
-        return _of_interface(array.__cuda_array_interface__, _cuda_device(array), what)
+        interface = array.__cuda_array_interface__
+        return _of_interface(interface, _cuda_device(array, interface), what)
     if hasattr(array, "filled") and hasattr(array, "mask"):
         raise ArgumentError(Diagnostic(f"{what} is a masked array", hint="pass array.filled(...)"))
     if hasattr(array, "__array_interface__"):
@@ -164,10 +166,13 @@ def _device(name: str) -> str:
     return "cuda:0" if name == "cuda" else name
 
 
-def _cuda_device(array: Any) -> str:
-    device = getattr(array, "device", 0)
+def _cuda_device(array: Any, interface: dict[str, Any]) -> str:
+    """As the array says (CuPy); the interface does not, and then the driver does, where there are several."""
+    device = getattr(array, "device", None)
     number = getattr(device, "id", device)
-    return f"cuda:{number if isinstance(number, int) else 0}"
+    if not isinstance(number, int):
+        number = device_of(int((interface["data"] or (0,))[0])) if gpu_count() > 1 else 0
+    return f"cuda:{number}"
 
 
 def _of_interface(interface: dict[str, Any], device: str, what: str, dtype: Any = None) -> View:

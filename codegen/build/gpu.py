@@ -13,6 +13,7 @@ from hbc.ir.ground.record import record
 
 _DRIVER = "libcuda.so.1"
 _MAJOR, _MINOR, _L2_BYTES = 75, 76, 38  # CU_DEVICE_ATTRIBUTE_*
+_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 # Packages by the name of what is imported, the preferred one first.
@@ -79,6 +80,15 @@ def arch_of(number: int) -> str:
     driver.cuDeviceGet(ctypes.byref(device), number)
     major, minor = (_attribute(driver, device, n) for n in (_MAJOR, _MINOR))
     return f"sm_{major}{minor}"
+
+
+def device_of(address: int) -> int:
+    """The number of the GPU in whose memory the address lies; 0 where the driver knows of none."""
+    number = ctypes.c_int(0)
+    known = started_driver().cuPointerGetAttribute(
+        ctypes.byref(number), _ORDINAL, ctypes.c_uint64(address)
+    )
+    return number.value if known == 0 else 0
 
 
 def _attribute(driver: ctypes.CDLL, device: ctypes.c_int, number: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -102,3 +103,16 @@ def test_libraries_are_named_by_their_versions(
     after = library_versions()
     assert after[1].endswith("lark-9.9.dist-info")
     assert [after[0], *after[2:]] == [before[0], *before[2:]]
+
+
+def test_libraries_in_archives_have_versions_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("lark/__init__.py", "")
+        archive.writestr("lark-9.9.dist-info/METADATA", "Name: lark\nVersion: 9.9\n")
+        archive.writestr("egglog/__init__.py", "")
+    for name in ("lark", "egglog"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "all.zip")])
+    assert library_versions()[:2] == ["egglog: of no version", "lark 9.9"]

@@ -73,3 +73,22 @@ int cuCtxPopCurrent_v2(void **context) { return depth ? (*context = stack[--dept
 /* For tests: the device that is current, -1 for none; and how many contexts are stacked. */
 int fake_current(void) { return depth ? (int)((char *)stack[depth - 1] - contexts) : -1; }
 int fake_depth(void) { return depth; }
+
+/* Memory lies where a test says that it does (CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL). */
+static unsigned long long first[8], last[8];
+
+void fake_lies(int device, unsigned long long address, unsigned long long bytes)
+{
+    first[device] = address;
+    last[device] = address + bytes;
+}
+
+int cuPointerGetAttribute(void *data, int attribute, unsigned long long address)
+{
+    if (attribute != 9)
+        return 1;
+    for (int device = 0; device < devices(); device++)
+        if (first[device] <= address && address < last[device])
+            return *(int *)data = device, 0;
+    return 1;
+}

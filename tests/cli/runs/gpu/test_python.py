@@ -67,6 +67,24 @@ def test_the_device_of_the_arrays_is_current(kernel: Any, ran_on: list[int], kin
         assert driver.fake_depth() == 0, "what was current before is again"
 
 
+def test_arrays_that_do_not_say_where_they_lie(kernel: Any, ran_on: list[int]) -> None:
+    """As Numba's: the driver knows."""
+    driver = gpu.started_driver()
+    arrays = [np.ones((2, 8), np.float32) for _ in range(4)]
+    for n, array in enumerate(arrays):
+        if n < 3:
+            driver.fake_lies(n, ctypes.c_uint64(array.ctypes.data), ctypes.c_uint64(array.nbytes))
+    held = [ByInterface(a, 0) for a in arrays]
+    for one in held:
+        del one.device
+    for device in (2, 0, 1):
+        kernel(ByInterface(arrays[3], device), out=held[device])
+        assert (arrays[device] == 2).all()
+    assert ran_on == [2, 0, 1]
+    with pytest.raises(hbc.ArgumentError, match="`A` on cuda:1, `O` on cuda:2"):
+        kernel(held[1], out=held[2])
+
+
 def test_a_device_that_is_current_stays(kernel: Any, ran_on: list[int]) -> None:
     driver, context = gpu.started_driver(), ctypes.c_void_p()
     driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 1)
