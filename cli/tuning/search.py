@@ -63,10 +63,13 @@ class Search:
                 if self.trials:
                     self.pace = (time.monotonic() - self.begun) / len(self.trials)
                 left = self.limit - len(self.trials)
-                if left <= 0 or time.monotonic() >= self.deadline:
+                late = time.monotonic() >= self.deadline
+                if left <= 0 or (late and self.trials):
                     self.stopped = TRIALS_SPENT if left <= 0 else TIME_SPENT
                     return
-                found = strategy.propose(self.explored, self.trials, min(self.batch, left))
+                # The first is tried though the oracle took all of the time: there is a result then.
+                count = 1 if late else min(self.batch, left)
+                found = strategy.propose(self.explored, self.trials, count)
                 if not found:
                     return
                 watch.building(len(found))

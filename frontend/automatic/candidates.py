@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hbc.frontend.automatic.place import Placing, placing
@@ -11,10 +11,13 @@ from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of
 from hbc.frontend.costs.dots import between_channels, deep_loop, dot_for, dots_of
 from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.inlining import LONGEST as LONGEST_KEPT
 from hbc.frontend.costs.inlining import inlined
 from hbc.frontend.costs.machine import Machine, machine_of
 from hbc.frontend.costs.spans import length
+from hbc.frontend.plans.inline_limit import kept_apart
 from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.giants import LONGEST
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import Target
@@ -46,8 +49,10 @@ def candidates(
         if some and not any(is_dot(graph, s) for s in sums(graph)):
             continue
         yield from _of_graph(graph, machine, target, name, bool(some))
-    text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target))
-    yield Candidate(text, "vectors along the innermost loops")
+    for longest in (LONGEST_KEPT, LONGEST):
+        apart = kept_apart(p.funcs, p.output_funcs, longest)
+        text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target, apart))
+        yield Candidate(text, "vectors along the innermost loops")
 
 
 def is_dot(graph: Graph, s: Step) -> bool:
@@ -123,15 +128,16 @@ def about(placing: Placing) -> str:
     return ", ".join(parts)
 
 
-def safe_lines(p: Pipeline, vectors: bool, target: Target) -> list[Line]:
+def safe_lines(p: Pipeline, vectors: bool, target: Target, apart: Collection[str]) -> list[Line]:
     """Vectors along the last variable of every Func that is computed by itself, threads along the
-    first of outputs."""
+    first of outputs. `apart`: those that would be too long inlined."""
     lines = []
     outputs = p.output_funcs
     for f in p.funcs:
-        if f.table_shape is not None or not (f.name in outputs or f.updates) or not f.variables:
+        own = f.name in outputs or bool(f.updates)
+        if f.table_shape is not None or not (own or f.name in apart) or not f.variables:
             continue
-        marks = []
+        marks = [] if own else ["compute_root()"]
         width = max((target.vector_bits or 512) // max(32, *(p.element.bits for p in f.parts)), 1)
         if vectors:
             marks.append(call("vectorize", [f.variables[-1], width]))

@@ -6,10 +6,10 @@ from hbc.frontend.automatic.place import Placed
 from hbc.frontend.automatic.scans import scan_lines, scan_of
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
+from hbc.frontend.automatic.update_kinds import UpdateKind, kind_of
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, sums_along
 from hbc.frontend.costs.machine import Machine
-from hbc.frontend.plans.legal import scan_variables
 from hbc.frontend.plans.plan import is_parallel_safe
 
 PARTIAL = 4  # vectors of partial sums, which do not wait for each other
@@ -23,32 +23,33 @@ def loose_lines(
     assert s.update is not None
     u = func.updates[s.update]
     shape = placed.shape
-    if any(
-        r.narrow for r in u.reduce
-    ):  # what is around decides how far the loop goes: it stays inside
-        alone = placed.at is None and s.pure
-        return [Line(s.text, (call("parallel", [s.pure[0]]),))] if alone else []
-    scan = scan_of(graph, s)
-    if scan is not None:
-        blocked = graph.name(scan.loop, "o") in used
-        return (
-            scan_lines(graph, s, scan, blocked, shape.width) if machine.vectors or blocked else []
-        )
-    if sums_along(graph, s, shape.lanes) is not None and machine.vectors:
-        return partial_lines(graph, machine, placed, s)
-    if is_sum(func) and s.reduce and shape.lanes is not None:
-        return _in_place(graph, machine, placed, s)
-    if shape.lanes is not None and shape.lanes in s.pure and machine.vectors:
-        ordered = scan_variables(func, u)
-        order = [v for v in s.pure if v != shape.lanes]
-        directives = []
-        if s.reduce:
-            directives.append(call("reorder", [*order, *s.reduce, shape.lanes]))
-        del ordered
-        directives.append(call("vectorize", [shape.lanes, shape.width]))
-        if placed.at is None and order:
-            directives.append(call("parallel", [order[0]]))
-        return [Line(s.text, tuple(directives))]
+    match kind_of(graph, shape, s, machine.vectors):
+        case UpdateKind.NARROW:  # it stays inside
+            alone = placed.at is None and s.pure
+            return [Line(s.text, (call("parallel", [s.pure[0]]),))] if alone else []
+        case UpdateKind.SCAN:
+            scan = scan_of(graph, s)
+            assert scan is not None
+            blocked = graph.name(scan.loop, "o") in used
+            return (
+                scan_lines(graph, s, scan, blocked, shape.width)
+                if machine.vectors or blocked
+                else []
+            )
+        case UpdateKind.PARTIAL:
+            return partial_lines(graph, machine, placed, s)
+        case UpdateKind.BLOCKS:
+            return _in_place(graph, machine, placed, s)
+        case UpdateKind.LANES:
+            order = [v for v in s.pure if v != shape.lanes]
+            directives = []
+            assert shape.lanes is not None
+            if s.reduce:
+                directives.append(call("reorder", [*order, *s.reduce, shape.lanes]))
+            directives.append(call("vectorize", [shape.lanes, shape.width]))
+            if placed.at is None and order:
+                directives.append(call("parallel", [order[0]]))
+            return [Line(s.text, tuple(directives))]
     if not s.pure or machine.vectors is False:
         safe = [r.name for r in u.reduce if is_parallel_safe(func, u, r)]
         if safe and machine.vectors and safe[-1] == s.reduce[-1]:

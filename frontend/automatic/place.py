@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import combinations, permutations
 
-from hbc.frontend.automatic.scans import block_of, scan_of
 from hbc.frontend.automatic.shape import Loop, Shape, shape_of
+from hbc.frontend.automatic.update_kinds import update_loops
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import cost_of
 from hbc.frontend.costs.kinds import permuted, sums_along
@@ -195,7 +195,7 @@ class Placing:
         self.cycles += cycles
         height = strip if at is None and holder is None else 0
         shape = shape_of(graph, self.machine, name, box, height)
-        placed = with_loops(graph, shape, at, box)
+        placed = with_loops(graph, shape, at, box, self.machine.vectors)
         if holder is not None:
             # Nothing is computed between the steps of sums in registers.
             placed = replace(placed, loops={s.update: () for s in graph.steps[name]})
@@ -223,7 +223,9 @@ def _around(boxes: Iterable[Box]) -> Box:
     )
 
 
-def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed:
+def with_loops(
+    graph: Graph, shape: Shape, at: Level | None, box: Box, vectors: bool
+) -> Placed:  # fmt: skip
     """The loops of a shape that stay loops, in order."""
     func = graph.funcs[shape.func]
     loops: list[Loop] = []
@@ -256,13 +258,8 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
     if func.updates:
         by: dict[int | None, tuple[Loop, ...]] = {None: ()}
         for s in graph.steps[shape.func]:
-            if s.update is None:
-                continue
-            scan = scan_of(graph, s)
-            if scan is not None:
-                by[s.update] = (Loop(graph.name(scan.loop, "o"), scan.loop, block_of(graph, s)),)
-            else:
-                by[s.update] = tuple(x for x in ordered if x.variable in s.pure)
+            if s.update is not None:
+                by[s.update] = update_loops(graph, shape, s, vectors)
         return Placed(shape, at, box, by)
     return Placed(replace(shape, loops=ordered), at, box, {None: ordered})
 

@@ -21,11 +21,11 @@ from hbc.frontend.directives.table import (
 )
 from hbc.frontend.directives.tile_tails import mask_tails
 from hbc.frontend.plans.inline import wrap_accesses, wrapper_name
-from hbc.frontend.plans.inline_limit import refuse_crowds
+from hbc.frontend.plans.inline_limit import kept_apart, refuse_crowds
 from hbc.frontend.plans.joined import join
 from hbc.frontend.plans.joined_order import check_joined
 from hbc.frontend.plans.legal import check_levels
-from hbc.frontend.plans.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
+from hbc.frontend.plans.plan import FuncPlan, Plan, Root, StagePlan, default_plan, stage_text
 from hbc.frontend.program.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
 from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean, error
 from hbc.ir.ground.source import Span
@@ -48,6 +48,9 @@ def apply_schedule(
     plan: Plan = {
         f.name: default_plan(f, f.name in outputs) for f in pipeline.funcs if f.table_shape is None
     }
+    if schedule is None:  # what nobody placed is placed where inlining would not end
+        for name in kept_apart(pipeline.funcs, outputs):
+            plan[name] = replace(plan[name], compute=Root())
     wrong: list[Diagnostic] = [] if schedule is None else list(check_repeats(schedule))
     lines = () if schedule is None else schedule.lines
     wrapped = () if schedule is None else tuple(_wrapped(schedule))

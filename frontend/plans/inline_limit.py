@@ -7,7 +7,7 @@ of a billion operations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from hbc.frontend.plans.legal import stage_expressions
 from hbc.frontend.plans.plan import Inline, Plan
@@ -16,7 +16,7 @@ from hbc.frontend.text.giants import LONGEST
 from hbc.ir.ground.diag import error
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import children
+from hbc.ir.lang.walk import children, nodes
 
 # A formula of so many nodes compiles in some ten seconds. Long sums are reductions.
 DEEPEST = 400
@@ -48,10 +48,37 @@ def refuse_giants(plan: Plan) -> None:
         for update in (None, *range(len(f.func.updates))):
             for e in stage_expressions(f.func, update):
                 formula = measure(e, inlined)
-                if formula.length > LONGEST or formula.depth > DEEPEST:
+                if _is_giant(formula, LONGEST):
                     _refuse(f.func, formula, inlined)
         if isinstance(f.compute, Inline):
             inlined[name] = Inlined(f.func.variables, measure(f.func.pure, inlined))
+
+
+def kept_apart(
+    funcs: Iterable[Func], outputs: Collection[str], longest: int = LONGEST
+) -> frozenset[str]:
+    """Funcs to compute apart so that no formula is longer or deeper than that: of each that would be, the
+    largest of those it reads. Callees come first in `funcs`."""
+    inlined: dict[str, Inlined] = {}
+    apart: set[str] = set()
+    for func in funcs:
+        updates = (None, *range(len(func.updates)))
+        expressions = [e for u in updates for e in stage_expressions(func, u)]
+        read = {n.name for e in expressions for n in nodes(e) if isinstance(n, ir.Access)}
+        while any(_is_giant(measure(e, inlined), longest) for e in expressions):
+            left = [name for name in sorted(read) if name in inlined]
+            if not left:
+                break
+            largest = max(left, key=lambda name: inlined[name].formula.length)
+            del inlined[largest]
+            apart.add(largest)
+        if not func.updates and func.name not in outputs and func.table_shape is None:
+            inlined[func.name] = Inlined(func.variables, measure(func.pure, inlined))
+    return frozenset(apart)
+
+
+def _is_giant(formula: Formula, longest: int) -> bool:
+    return formula.length > longest or formula.depth > DEEPEST
 
 
 def refuse_crowds(plan: Plan) -> None:

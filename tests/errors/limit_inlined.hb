@@ -42,3 +42,5 @@ q37[i] = q36[i] + q36[i] / 2
 q38[i] = q37[i] + q37[i] / 2
 q39[i] = q38[i] + q38[i] / 2
 B[i] = q39[i]
+
+schedule s for c { B.parallel(i) }

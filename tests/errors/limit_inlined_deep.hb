@@ -302,3 +302,5 @@ q297[i] = q296[i] + 1
 q298[i] = q297[i] + 1
 q299[i] = q298[i] + 1
 B[i] = q299[i]
+
+schedule s for c { B.parallel(i) }

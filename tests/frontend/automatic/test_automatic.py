@@ -11,10 +11,14 @@ import pytest
 
 from hbc.cli.automatic import automatic
 from hbc.cli.main import exit_code_of
-from hbc.cli.pipeline import load_pipeline
+from hbc.cli.pipeline import load_pipeline, lower_to_kernel
 from hbc.codegen.build.processor import can_run
+from hbc.frontend.automatic.candidates import candidates
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.beforehand.split import split_constants
+from hbc.ir.ground.source import Source
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const, const_value
 from hbc.ir.lang.target import TARGETS
@@ -22,6 +26,7 @@ from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import nodes, substitute, substitute_stmt
 
 KERNELS = Path(__file__).parent / "kernels"
+ERRORS = Path(__file__).parents[2] / "errors"
 SAMPLES = Path(__file__).parents[3] / "samples"
 ALL = sorted(KERNELS.glob("*.hb"))
 TARGETS_TRIED = ("c", "avx2", "avx512", "arm_dot")
@@ -165,6 +170,31 @@ def test_every_sample_without_its_schedules_is_lowered(tmp_path: Path) -> None:
             if made(sample, target).about == SAFE:
                 weak.append(f"{sample.stem} for {target}")
     assert weak == []
+
+
+@pytest.mark.parametrize("app", sorted((SAMPLES / "apps").glob("*.hb")), ids=lambda app: app.stem)
+def test_every_application_without_its_schedules_is_lowered(app: Path) -> None:
+    """By the first candidate: what is computed at loops of an update is computed at loops that it has."""
+    found = made(app, "avx512")
+    assert found.about != SAFE
+    assert [reason for reason in found.refused if "loop" in reason] == []
+
+
+@pytest.mark.parametrize("target", ["c", "avx512"])
+@pytest.mark.parametrize(
+    "kernel",
+    [SAMPLES / "apps/bilateral_grid.hb", ERRORS / "limit_inlined.hb"],
+    ids=lambda k: k.stem,
+)
+def test_the_last_candidate_fits_where_inlining_would_not_end(kernel: Path, target: str) -> None:
+    """So do plain loops: what would be too long inlined is computed apart."""
+    pipeline = load_pipeline(kernel, {})
+    *_, last = candidates(pipeline, TARGETS[target], {}, "last")
+    assert last.about == SAFE and "compute_root()" in last.text
+    with_it = Source(kernel.name, f"{pipeline.source.text}\n{last.text}")
+    checked = check(parse(with_it), {})
+    lower_to_kernel(checked, checked.schedules[-1], TARGETS[target])
+    lower_to_kernel(pipeline, None, TARGETS[target])
 
 
 @pytest.mark.skipif(not can_run(TARGETS["avx2"]), reason="runs AVX2 code")
