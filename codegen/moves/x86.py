@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -21,7 +22,7 @@ from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import Diagnostic, HbcError
 from hbc.ir.lang.types import DType
-from hbc.ir.moves.gather import ZERO, Locations, identity
+from hbc.ir.moves.gather import ZERO, Gather, Locations, identity
 from hbc.ir.moves.instruction_table import InstructionTable
 from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 
@@ -81,7 +82,7 @@ def emit_x86(
 
 def _step(printer: Printer, step: Moved | Folded) -> None:
     match step:
-        case Moved(name, arguments, gather, hole, formula):
+        case Moved(name, arguments, gather, hole, formula, stages):
             view = composed(printer.views, printer.sizes.__getitem__, arguments, gather)
             if not hole:
                 printer.views[name] = view  # merged into what reads it
@@ -89,10 +90,40 @@ def _step(printer: Printer, step: Moved | Folded) -> None:
             printer.out.blank()
             if formula:
                 printer.out.comment(f"{name} = {formula}")
+            for number, stage in enumerate(_apart(printer, view, arguments, stages), 1):
+                view = composed(printer.views, printer.sizes.__getitem__, arguments, stage)
+                if number < len(stages):
+                    part = f"{name}.{number}"  # no name of a sketch
+                    printer.sizes[part] = prod(stage.output)
+                    _keep(printer, part, _make(printer, f"{name}_stage{number}", view))
+                    arguments = (part,)
             _keep(printer, name, _make(printer, name, view))
         case Folded(name, argument, _, length, operation):
             printer.out.blank()
             _keep(printer, name, _fold(printer, name, printer.views[argument], length, operation))
+
+
+def _apart(
+    printer: Printer, view: View, arguments: tuple[str, ...], stages: tuple[Gather, ...]
+) -> tuple[Gather, ...]:
+    """The stages where they take fewer instructions one after the other than together, else none."""
+    if not stages:
+        return ()
+    size = printer.sizes.__getitem__
+    apart = _planned(printer, composed(printer.views, size, arguments, stages[0])).cost
+    for before, gather in pairwise(stages):
+        count = prod(before.output)
+        held = View(("",), Gather(((count,),), gather.output, gather.index))
+        rows = register_rows(held, gather.index, printer.table.lanes, {"": count}.__getitem__)
+        apart += plan_registers(printer.table, -(-count // printer.table.lanes), rows).cost
+    return stages if apart < _planned(printer, view).cost else ()
+
+
+def _planned(printer: Printer, view: View) -> Plan:
+    """The instructions that make the registers of a view."""
+    rows = rows_of(printer, view, view.gather.index)
+    count = sum(-(-printer.sizes[a] // printer.table.lanes) for a in view.arrays)
+    return plan_registers(printer.table, count, rows, _firsts(printer, view))
 
 
 def _keep(printer: Printer, name: str, registers: dict[int, str]) -> None:
@@ -107,8 +138,7 @@ def rows_of(printer: Printer, view: View, index: Locations) -> Locations:
 def _make(printer: Printer, name: str, view: View) -> dict[int, str]:
     """The names of the registers that hold the view; none for those that hold nothing or zeros."""
     rows = rows_of(printer, view, view.gather.index)
-    count = sum(-(-printer.sizes[a] // printer.table.lanes) for a in view.arrays)
-    plan = plan_registers(printer.table, count, rows, _firsts(printer, view))
+    plan = _planned(printer, view)
     values = _print_plan(printer, plan, view, name, None)
     made: dict[int, str] = {}
     for register, value in enumerate(plan.outputs):

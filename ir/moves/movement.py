@@ -34,13 +34,15 @@ class Input:
 @dataclass(frozen=True, slots=True, eq=False)
 class Moved:
     """`gather` applied to the arguments behind each other. `hole`: it was chosen, and `formula` says
-    what it is; otherwise the sketch gives it, and printers may merge it into what reads it."""
+    what it is; otherwise the sketch gives it, and printers may merge it into what reads it. `stages`: those
+    that were found, where `gather` is several of one argument after each other."""
 
     name: str
     arguments: tuple[str, ...]
     gather: Gather
     hole: bool = False
     formula: str = ""
+    stages: tuple[Gather, ...] = ()
 
     @property
     def shape(self) -> Shape:

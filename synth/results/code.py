@@ -57,7 +57,8 @@ def program(problem: Problem, chosen: dict[int, Gather], formulas: dict[int, str
                 made_of = tuple(names[a] for a in problem.nodes[first].arguments)
                 whole = reduce(lambda made, hole: compose(chosen[hole], made), rest, chosen[first])
                 said = "; then ".join(formulas[hole] for hole in fused[number])
-                steps.append(Moved(name, made_of, whole, True, said))
+                stages = tuple(chosen[hole] for hole in fused[number]) if rest else ()
+                steps.append(Moved(name, made_of, whole, True, said, stages))
             case Move(hole=True):
                 continue  # a part of a run
             case Move(name):

@@ -51,6 +51,8 @@ class Pricing:
         for hole in rest:
             made = compose(chosen[hole], made)
         inside = self.move(made)
+        if rest and self.table.keeps_stages:
+            inside = min(inside, self._stages(first, rest, chosen), key=lambda cost: cost.price)
         if last not in self.loaded:
             return inside
         # It may as well happen while loading, where that touches not much more memory.
@@ -61,6 +63,12 @@ class Pricing:
             more.clear()  # it touches less memory: prices are never below 0
         directly = self._cost(DIRECTLY, more)
         return directly if directly.price < inside.price else inside
+
+    def _stages(self, first: int, rest: list[int], chosen: Mapping[int, Gather]) -> Cost:
+        """The holes of a run one after the other."""
+        stages = [self.move(chosen[hole]) for hole in (first, *rest)]
+        counts = sum((Counter(dict(stage.counts)) for stage in stages), Counter[str]())
+        return self._cost("permutes, in stages", counts)
 
     def move(self, gather: Gather) -> Cost:
         """One gather from registers to registers."""
@@ -97,4 +105,5 @@ def make_pricing(problem: Problem, table: CostTable) -> Pricing:
         alone = len(arguments) == len(readers) == 1
         if table.model == WARP and alone and isinstance(source, Known):
             loaded[last] = source.made or identity(source.shape)
+    table = table.having(constants)
     return Pricing(table, lane_axes(constants), element_bits(constants), nodes_of_runs, loaded)

@@ -6,7 +6,7 @@ Every number in them names its source: a published table, or the script that mea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -20,19 +20,22 @@ WARP, VECTOR = "warp", "vector"  # how moves are made: see cost_warp and cost_ve
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """`pattern` is what it does, `bits` the widths of elements that it moves (none: all)."""
+    """`pattern` is what it does, `bits` the widths of elements that it moves (none: all); `needs` the
+    parameter that says whether the processor has it (empty: any has)."""
 
     name: str
     pattern: str
     cost: float
     bits: tuple[int, ...]
     source: str
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
     """`register_bits`: of a vector register; 0 where a register is that of one thread.
-    `fills_registers`: the code fills registers of few lanes with the elements of other problems."""
+    `fills_registers`: the code fills registers of few lanes with the elements of other problems.
+    `keeps_stages`: holes after each other stay so in the code where that takes fewer instructions."""
 
     target: str
     model: str
@@ -40,6 +43,12 @@ class CostTable:
     register_bits: int
     fills_registers: bool
     instructions: tuple[Instruction, ...]
+    keeps_stages: bool = False
+
+    def having(self, constants: Mapping[str, object]) -> CostTable:
+        """The table without what the parameters of a sketch say is not there."""
+        kept = tuple(i for i in self.instructions if not i.needs or constants.get(i.needs))
+        return replace(self, instructions=kept)
 
     def lane_bits(self, bits: int, lanes: int) -> int:
         """How wide a lane is to instructions where registers have so many of elements of `bits`."""
@@ -81,11 +90,16 @@ def _read(target: str) -> CostTable:
     read = tomllib.loads((FOLDER / f"{target}.toml").read_text(encoding="utf-8"))
     rows = tuple(
         Instruction(
-            name, row["pattern"], float(row["cost"]), tuple(row.get("bits", ())), row["source"]
+            name,
+            row["pattern"],
+            float(row["cost"]),
+            tuple(row.get("bits", ())),
+            row["source"],
+            row.get("needs", ""),
         )
         for name, row in read["instructions"].items()
     )
     return CostTable(
         target, read["model"], read["unit"], read.get("register_bits", 0),
-        read.get("fills_registers", False), rows,
+        read.get("fills_registers", False), rows, read.get("keeps_stages", False),
     )  # fmt: skip

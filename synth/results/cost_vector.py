@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -99,9 +99,45 @@ def _from_one(tally: _Tally, lane: Numbers, source: Numbers, group: int) -> None
     if is_blend(lane, source, group):
         return  # the register itself
     made = cheapest(tally, ONE, lane, source, group)
-    if made is None:
-        raise InternalError(f"{tally.table.target} cannot permute {tally.bits}-bit elements")
-    tally.use(made, lane, source)
+    if made is not None:
+        tally.use(made, lane, source)
+        return
+    pairs = in_pairs(lane, source) if group > 1 else None
+    if pairs is not None:
+        _from_one(replace(tally, bits=2 * tally.bits), *pairs, group // 2)
+    else:
+        _by_groups(tally, lane, source, group)
+
+
+def in_pairs(lane: Numbers, source: Numbers) -> tuple[Numbers, Numbers] | None:
+    """The same for elements of twice the width, where these are moved whole."""
+    fixed = (source >= 0).reshape(-1, 2)
+    right = ~fixed | (lane.reshape(-1, 2) % 2 == [0, 1])
+    numbers = np.where(fixed, lane.reshape(-1, 2) // 2, FREE)
+    wide = numbers.max(axis=1)
+    if not (right & (~fixed | (numbers == wide[:, None]))).all():
+        return None
+    return wide, source.reshape(-1, 2).max(axis=1)
+
+
+def _by_groups(tally: _Tally, lane: Numbers, source: Numbers, group: int) -> None:
+    """What moves by equally many groups together, then within groups; and such parts blended."""
+    own, fixed = np.arange(lane.size), source >= 0
+    away = (lane // group - own // group) % (lane.size // group)
+    for number, distance in enumerate(np.unique(away[fixed])):
+        here = fixed & (away == distance)
+        moved = (own + distance * group) % lane.size
+        parts = ((moved, source.max()), (own // group * group + lane % group, source.max()))
+        for part, register in parts:
+            part_source = np.where(here, register, FREE)
+            if is_blend(part, part_source, group):
+                continue
+            made = cheapest(tally, ONE, part, part_source, group)
+            if made is None:
+                raise InternalError(f"{tally.table.target} cannot move {tally.bits}-bit elements")
+            tally.use(made, part, part_source)
+        if number:
+            _from_two(tally, own, np.where(here, 1, np.where(fixed, 0, FREE)), group)
 
 
 def _from_two(tally: _Tally, lane: Numbers, source: Numbers, group: int) -> None:

@@ -7,14 +7,18 @@ from pathlib import Path
 import compiled_moves as native
 import numpy as np
 import pytest
+from count_instructions import count_instructions
 from goal_oracle import goal_values, literal_values, symbols
 from sketch_solver import SKETCHES, sample, solve_text
 from synth_words import synth
 
 from hbc.cli.sketches.synth_code import solution_code
+from hbc.codegen.build import toolchain
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.moves.sketch import Literal
 from hbc.synth.results.code import movement
+from hbc.synth.results.cost import make_pricing
+from hbc.synth.results.cost_table import cost_table
 from hbc.synth.results.solve import Outcome
 
 
@@ -78,9 +82,72 @@ def test_samples(
 def test_sketches_of_instructions(
     name: str, element: str, instructions: int, tmp_path: Path
 ) -> None:
-    """As many instructions as the sketch has stages and registers."""
+    """As many instructions as the sketch has stages and registers, in the compiled object too."""
     code = check(sample(name), "avx512", element, tmp_path)
     assert f"{instructions} instructions between loads and stores." in code
+    assert counted(code, name, tmp_path) == instructions
+
+
+def counted(code: str, name: str, folder: Path) -> int:
+    """The instructions of a block in the object that gcc makes, which has those that it is given."""
+    compiler = next((c for c in native.compilers("avx512") if c.kind == "gcc"), None)
+    if compiler is None:
+        pytest.skip("there is no gcc, whose code has the instructions that it is given")
+    source, made = folder / "counted.c", folder / "counted.so"
+    source.write_text(code, encoding="utf-8")
+    words = [*compiler.command, "-O2", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"]
+    done = toolchain.compile_with([*words, "-shared", "-fPIC", str(source), "-o", str(made)], made)
+    assert done.returncode == 0, done.stderr
+    return count_instructions(made, f"{name}_block") or count_instructions(made, name)
+
+
+TWO_STAGES = """
+param target = avx512
+param lane_axes = -1
+param bits = 8
+import "avx512_moves.sf"
+set words(u: [n]) -> [n] = \\i. u[i % 2
+        + (i/2 >> b0) % 2 * 2 + (i/2 >> b1) % 2 * 4 + (i/2 >> b2) % 2 * 8
+        + (i/2 >> b3) % 2 * 16 + (i/2 >> b4) % 2 * 32]
+    for b0 in 5, b1 in 5, b2 in 5, b3 in 5, b4 in 5
+    where (1<<b0) + (1<<b1) + (1<<b2) + (1<<b3) + (1<<b4) == 31
+set bytes(u: [n]) -> [n] = \\i. u[i / 16 * 16
+        + (i >> b0) % 2 + (i >> b1) % 2 * 2 + (i >> b2) % 2 * 4 + (i >> b3) % 2 * 8]
+    for b0 in 4, b1 in 4, b2 in 4, b3 in 4 where (1<<b0) + (1<<b1) + (1<<b2) + (1<<b3) == 15
+x: [64]
+a: [64] = ?instructions{of=words}(x)
+b: [64] = ?instructions{of=bytes}(a)
+goal b == [i in 64] x[i % 8 * 8 + i / 8]
+"""
+
+
+def test_stages_that_were_found_are_printed(tmp_path: Path) -> None:
+    """8 x 8 bytes by words, then by bytes within their blocks: two instructions. Both together are none for
+    processors without VBMI, and took ten. What the cost counts is what the code has."""
+    outcome = solve_text(TWO_STAGES)
+    code = check(outcome, "avx512", "u8", tmp_path)
+    assert "2 instructions between loads and stores." in code
+    assert counted(code, outcome.problem.sketch.name, tmp_path) == 2
+    pricing = make_pricing(outcome.problem, cost_table("avx512"))
+    (cost,) = (cost for _, cost in outcome.costs(next(outcome.solutions(pricing)), pricing))
+    assert dict(cost.counts) == {"vpermw": 1, "vpshufb": 1, "vmovdqu64": 2}
+
+
+def test_bytes_are_priced_by_what_the_processor_has() -> None:
+    """A permutation of bytes at once is one instruction with VBMI, and ten without."""
+    for vbmi, instructions in ((1, 1), (0, 10)):
+        text = TWO_STAGES.replace('import "avx512_moves.sf"\n', "")
+        start, end = text.index("set words"), text.index("goal")
+        one = "x: [64]\nb: [64] = ?turned(x)\n"
+        turned = "set turned(u: [64]) -> [64] = \\i. u[i % 8 * 8 + i / 8] for q in 1\n"
+        text = text[:start] + f"param vbmi = {vbmi}\n" + turned + one + text[end:]
+        outcome = solve_text(text)
+        code = solution_code(outcome, next(outcome.solutions()), "avx512", "u8", [])
+        pricing = make_pricing(outcome.problem, cost_table("avx512"))
+        (cost,) = (cost for _, cost in outcome.costs(next(outcome.solutions()), pricing))
+        moved = {name: count for name, count in cost.counts if name not in ("vmovdqu64", "kmov")}
+        assert sum(moved.values()) == instructions
+        assert f"{instructions} instructions between loads and stores." in code
 
 
 OPERATIONS = ("+", "*", "min", "max", "&", "|", "^")
