@@ -119,6 +119,9 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "tutorial/05_scan": SIGNAL,
     "tutorial/06_no_schedule": PICTURE,
     "tutorial/07_tune_it": GEMM,
+    "tutorial/08_tensor_instruction": GEMM,
+    "tutorial/09_gpu": PICTURE,
+    "tutorial/10_why_slow": PICTURE,
 }
 
 

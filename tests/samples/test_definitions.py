@@ -21,6 +21,14 @@ def requantised(i: Inputs) -> Array:
     return np.clip(np.rint(scaled), 0, 255)
 
 
+def smoothed(picture: Array) -> Array:
+    """A quarter, a half and a quarter along both axes, edges repeated."""
+    p = np.pad(picture, 1, mode="edge")
+    rows = (p[:, :-2] + 2 * p[:, 1:-1] + p[:, 2:]) / 4
+    made: Array = (rows[:-2] + 2 * rows[1:-1] + rows[2:]) / 4
+    return made
+
+
 def conv1d(i: Inputs) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view(i["I"], i["K"].size, axis=1)
     return windows @ i["K"]
@@ -212,6 +220,9 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "tutorial/05_scan": lambda i, s: smooth(i),
     "tutorial/06_no_schedule": lambda i, s: unsharp(i["I"]),
     "tutorial/07_tune_it": lambda i, s: i["A"] @ i["B"].T,
+    "tutorial/08_tensor_instruction": lambda i, s: gemm(i),
+    "tutorial/09_gpu": lambda i, s: smoothed(i["I"]),
+    "tutorial/10_why_slow": lambda i, s: i["I"].mean(axis=0),
 }
 
 

@@ -26,3 +26,10 @@ def test_every_sample_is_described() -> None:
     text = (SKETCHES / "README.md").read_text(encoding="utf-8")
     for file in SKETCHES.glob("*.sf"):
         assert f"`{file.name}`" in text
+
+
+def test_the_step_of_the_tutorial() -> None:
+    """It says which goal is reached, and of which nothing is."""
+    text = (ROOT / "samples/tutorial/11_synthesis.sf").read_text(encoding="utf-8")
+    assert solve_text(text).count() == 6  # the three exchanges, in any order
+    assert solve_text(text.replace("step = 1\n", "step = 3\n")).count() == 0
