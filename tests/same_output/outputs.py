@@ -20,9 +20,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from multiprocessing import get_context
 from pathlib import Path
 
+from hbc.ir.lang.target import TARGETS
+
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
-TARGETS = ("c", "avx2", "avx512", "avxvnni", "avx512vnni", "avx512bf16", "amx", "arm_dot", "cuda")
 SCHEDULE = re.compile(r"^schedule\s+(\w+)\s+for\s+([\w, ]+?)\s*\{", re.MULTILINE)
 DEFAULT = "default"
 """The folder of what is made without `--schedule`."""
