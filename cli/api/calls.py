@@ -13,7 +13,7 @@ from hbc.cli.api.arrays import CPU, like, place
 from hbc.cli.api.packed import Packed, call_packed
 from hbc.cli.api.seen import seen, taken
 from hbc.cli.files.scalars import parameters
-from hbc.ir.ground.diag import ArgumentError, Diagnostic
+from hbc.ir.ground.diag import ArgumentError, Diagnostic, InternalError
 from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ class Calls:
         passed: list[Any] = []
         held: list[Any] = []  # what must live until the code returns
         for value, (what, take, serves) in zip(values, self._parameters, strict=True):
-            if take is None:
+            if type(value) is np.ndarray and take is None:  # as `seen`, which others are
+                key.append((value.shape, value.strides, value.dtype))
+                passed.append(place(value))
+            elif take is None:
                 form, address, holder = seen(value, what)
                 key.append(form)
                 passed.append(address)
@@ -65,11 +68,14 @@ class Calls:
                 passed.append(take(value))
         outs = arrays_in_outputs(self._outputs, out)
         for array, what in zip(outs, self._out_names, strict=False):
-            form, address, holder = seen(array, what)
-            # Of others than NumPy's it is part of the form.
-            key += (form, type(array) is not np.ndarray or array.flags.writeable)
-            passed.append(address)
-            held.append(holder)
+            if type(array) is np.ndarray:
+                key += ((array.shape, array.strides, array.dtype), array.flags.writeable)
+                passed.append(place(array))
+            else:
+                form, address, holder = seen(array, what)
+                key.append(form)
+                passed.append(address)
+                held.append(holder)
         known = tuple(key)
         plan = self._plans.get(known)
         if plan is None:
@@ -85,19 +91,22 @@ class Calls:
         """The values of all parameters, and the sizes given by name."""
         if not named and len(arrays) == len(self._parameters):
             return arrays, ()
-        values = [*arrays, *[_MISSING] * (len(self._parameters) - len(arrays))]
+        values = [*arrays, *self._parameters[len(arrays) :]]  # all of which are replaced
         sizes = []
+        given = len(arrays)
         for name, value in named.items():
             at = self._at.get(name, -1)
             if at >= len(arrays):
                 values[at] = value
+                given += 1
             elif at < 0 and name in self._sizes:
                 sizes.append((name, size_of(name, value)))
             else:
-                values = [_MISSING]
+                given = -1
                 break
-        if len(values) != len(self._parameters) or any(v is _MISSING for v in values):
+        if given != len(self._parameters):
             arrays_in_order(self._compiled.chosen.pipeline, arrays, named)  # says what is wrong
+            raise InternalError(f"{self._outputs}: arguments are right and not in order")
         return values, tuple(sizes)
 
     def _planned(
@@ -170,18 +179,13 @@ class Calls:
         return [np.empty(shape, dtype) for shape, _, dtype in plan.outputs]
 
 
-class _Missing:
-    """Stands for a parameter that has not been given."""
-
-
-_MISSING = _Missing()
-
-
 def arrays_in_outputs(names: Sequence[str], out: Any) -> Sequence[Any]:
     """The arrays of `out` in the order of the file; none when it is None."""
     if out is None:
         return ()
-    if isinstance(out, dict | Mapping):  # a dict is recognised at once
+    if type(out) is np.ndarray and len(names) == 1:
+        return (out,)
+    if isinstance(out, Mapping):
         missing = [name for name in names if name not in out]
         if missing or len(out) != len(names):
             listed = ", ".join(f"`{name}`" for name in names)
