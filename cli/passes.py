@@ -64,6 +64,20 @@ def has_tensor_instructions(target: Target) -> bool:
     return bool(target.instruction_sets or target.isa)
 
 
+@record
+class OnKernel:
+    """A pass that is the same for any target, so that kernels for several run it once. `refuse` raises
+    HbcError where a target cannot bear what it would make."""
+
+    run: Callable[[Kernel], Kernel]
+    refuse: Callable[[Kernel, Target], None] | None = None
+
+    def __call__(self, kernel: Kernel, target: Target) -> Kernel:
+        if self.refuse is not None:
+            self.refuse(kernel, target)
+        return self.run(kernel)
+
+
 ALWAYS = When("", lambda _: True)
 GPUS = When("GPUs", lambda t: t.machine == GPU)
 CPUS = When("CPUs", lambda t: t.machine != GPU)
@@ -76,12 +90,12 @@ SELECTED = When(
 
 def on_kernel(run: Callable[[Kernel], Kernel]) -> Run:
     """For a pass that does not ask for the target."""
-    return lambda kernel, _: run(kernel)
+    return OnKernel(run)
 
 
 def on_body(run: Callable[[ir.Stmt], ir.Stmt]) -> Run:
     """For a pass that only sees the statements."""
-    return lambda kernel, _: kernel.map_body(run)
+    return OnKernel(lambda kernel: kernel.map_body(run))
 
 
 def on_gpu(name: str) -> Run:
@@ -100,8 +114,9 @@ def lowered(kernel: Kernel, _: Target) -> Kernel:
     return kernel
 
 
-def vector_code(kernel: Kernel, target: Target) -> Kernel:
-    return kernel.map_body(lambda s: vectorize(refuse_wide(refuse_long(s, target), target)))
+def refuse_vectors(kernel: Kernel, target: Target) -> None:
+    """HbcError where loops would become too long a text, or vectors of too many lanes, for the target."""
+    kernel.map_body(lambda s: refuse_wide(refuse_long(s, target), target))
 
 
 def carried(kernel: Kernel, target: Target) -> Kernel:
@@ -133,7 +148,7 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Fragments that no condition leaves elements out of are computed without it. Before vectors."),
     Pass("once", on_gpu("once"), GPUS,
         "A loop of one iteration at most becomes a condition."),
-    Pass("vectorize", vector_code, ALWAYS,
+    Pass("vectorize", OnKernel(lambda k: k.map_body(vectorize), refuse_vectors), ALWAYS,
         "Vectors for loops. Before `unroll`, which then copies one vector statement."),
     Pass("unroll", on_body(unroll), ALWAYS,
         "A copy of the body for each iteration."),

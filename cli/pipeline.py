@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.files.read_source import is_sketch, read_source, source_name
+from hbc.cli.once import Once
 from hbc.cli.passes import PASSES, has_tensor_instructions
-from hbc.frontend.lowering.lower import lower
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.ground.source import Source
@@ -47,18 +47,20 @@ def lower_to_kernel(
     after: Callable[[str, Kernel], None] | None = None,
     timings: dict[str, float] | None = None,
     before: str | None = None,
+    once: Once | None = None,
 ) -> Kernel:
     """Runs every pass, or those before the one named. `after` sees the kernel after each; `timings`
-    collects seconds by pass."""
+    collects seconds by pass; `once` keeps what the same schedule needs for other targets too."""
     load_passes(target)
     begin = time.perf_counter()
-    kernel = lower(p, schedule, target)
+    once = Once() if once is None else once
+    kernel = once.lowered(p, schedule, target)
     for name, alternatives in groupby(PASSES, key=attrgetter("name")):
         if name == before:
             break
         for step in alternatives:
             if step.when.holds(kernel, target):
-                kernel = step.run(kernel, target)
+                kernel = once.after(step, kernel, target)
         if timings is not None:
             timings[name] = time.perf_counter() - begin
         if after is not None:

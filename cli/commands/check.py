@@ -72,6 +72,7 @@ def _mistakes(
     """Those of the algorithm, else those of every schedule; of a sketch the first. `warnings` takes what is
     allowed and slow."""
     from hbc.cli.advice import Watch, advice, idle
+    from hbc.cli.once import Once
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.cli.sketches.read_sketch import check_sketch
     from hbc.frontend.expand.expand import check_library, is_library
@@ -97,10 +98,11 @@ def _mistakes(
     warnings += idle(pipeline)
     mistakes: list[Diagnostic] = []
     for schedule in pipeline.schedules:
+        once = Once()
         for target in filter(TARGETS.__contains__, schedule.targets):
             try:
                 watch = Watch()
-                kernel = lower_to_kernel(pipeline, schedule, TARGETS[target], watch)
+                kernel = lower_to_kernel(pipeline, schedule, TARGETS[target], watch, once=once)
                 # What is printed knows how many registers and how much memory there are.
                 _print(kernel, TARGETS[target])
                 warnings += register_pressure(kernel, TARGETS[target])

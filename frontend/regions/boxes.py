@@ -13,7 +13,7 @@ from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.promises import check_promises
 from hbc.frontend.regions.regions import Box, Ranges, as_promised, common, needed, stage_ranges
 from hbc.frontend.regions.slide import Window, scan_window
-from hbc.ir.algebra.bounds import prove
+from hbc.ir.algebra.bounds import Facts, prove
 from hbc.ir.ground.record import record
 from hbc.ir.lang.build import le
 
@@ -51,6 +51,7 @@ def boxes_at(
             readers.append((reader, nest.stage.update, nest_ranges(nest)))
     boxes: dict[str, Box] = {}
     windows: dict[str, Window] = {}
+    facts = Facts(scope.ranges)
     for f in reversed(inside):
         name = f.func.name
         reading = [r for r in readers if any(a.name == name for a in stage_accesses(r[0], r[1]))]
@@ -59,15 +60,15 @@ def boxes_at(
         output = program.outputs.get(name)
         window: Window | None = None
         if f.compute == site.level and f.store is not None and f.func.updates:
-            asked = needed(f, reading, scope.ranges, output, alone=True)
+            asked = needed(f, reading, facts, output, alone=True)
             window = scan_window(program, f, site.level, site.nest, asked, scope)
         if window is not None:
             windows[name] = window
-        need = needed(f, reading, scope.ranges, output) if window is None else window.box
+        need = needed(f, reading, facts, output) if window is None else window.box
         boxes[name] = as_promised(f, need)
         room = _room(program, name, reading, scope)
         if room is not None and output is None:
-            boxes[name] = common(boxes[name], room, scope.ranges)
+            boxes[name] = common(boxes[name], room, facts)
         check_promises(program, f, need, scope)
         for stage in f.stages:
             ranges = stage_ranges(f.func, stage.update, stage_box(f, stage, boxes[name], scope))

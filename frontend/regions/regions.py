@@ -10,7 +10,7 @@ from hbc.frontend.program.funcs import Func, Image, ReduceVar
 from hbc.frontend.regions.index_values import aligned_name, at_position
 from hbc.frontend.regions.value_ranges import data_ranges
 from hbc.ir.algebra.bounds import Facts, Interval, bounds, prove
-from hbc.ir.algebra.facts import implied
+from hbc.ir.algebra.facts import facts_of, implied
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError, error
 from hbc.ir.lang import nodes as ir
@@ -60,7 +60,7 @@ def as_promised(f: FuncPlan, box: Box) -> Box:
 def needed(
     f: FuncPlan,
     readers: list[tuple[Func, int | None, Ranges]],
-    scope: Ranges,
+    scope: Facts | Ranges,
     box: Box | None = None,
     alone: bool = False,
 ) -> Box:
@@ -68,16 +68,16 @@ def needed(
     touch; all of an output, `box`, beyond which the checks on entry let nothing read or write.
 
     A reader comes with the ranges of its variables; `scope` gives those of the names around it."""
-    func = f.func
+    func, facts = f.func, facts_of(scope)
     if box is None:
         for reader, update, given in readers:
             for accesses, where in accesses_of(reader, update, func.name):
-                for one in access_boxes(accesses, given, scope, where):
-                    box = hull(box, one, scope)
+                for one in access_boxes(accesses, given, facts, where):
+                    box = hull(box, one, facts)
         if box is None:
             raise InternalError(f"nothing reads `{func.name}` here")
         for update in () if alone else range(len(func.updates)):
-            box = _touched_by(func, update, box, scope)
+            box = _touched_by(func, update, box, facts)
     return box
 
 
@@ -86,7 +86,7 @@ def promised(p: Promise) -> Interval:
     return Interval(p.least, simplify(sub(add(p.least, p.extent), 1)))
 
 
-def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
+def _touched_by(func: Func, update: int, box: Box, scope: Facts | Ranges) -> Box:
     """An update writes and reads beyond what is asked for: all that its reductions cover."""
     u = func.updates[update]
     pure = dict(zip(func.variables, box, strict=True))
@@ -127,7 +127,7 @@ def _accesses(e: ir.Expr, name: str) -> list[ir.Access]:
 
 
 def access_box(
-    access: ir.Access, ranges: Ranges, scope: Ranges, where: ir.Expr | None = None
+    access: ir.Access, ranges: Ranges, scope: Facts | Ranges, where: ir.Expr | None = None
 ) -> Box:
     """The interval of each index, over the ranges of the reader's variables as far as the condition
     `where` holds, and what `scope` says of sizes and of the values of data."""
@@ -135,19 +135,21 @@ def access_box(
 
 
 def access_boxes(
-    accesses: list[ir.Access], ranges: Ranges, scope: Ranges, where: ir.Expr | None = None
+    accesses: list[ir.Access], ranges: Ranges, scope: Facts | Ranges, where: ir.Expr | None = None
 ) -> list[Box]:
     """The box of each access. (Together, since what is found out for one serves the others.)
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
     renamed = {name: _value(x) or ir.Var(f"{name} of the reader") for name, x in ranges.items()}
     aligned = renamed | {n: renamed[aligned_name(n)] for n in ranges if aligned_name(n) in ranges}
-    data = data_ranges((i for a in accesses for i in a.indices), scope)
-    there = {name: x for name, x in data.items() if name not in scope}
-    there |= {name: x for name, x in scope.items() if name in data or not x.goes}
+    outside = facts_of(scope)
+    around = outside.ranges
+    data = data_ranges((i for a in accesses for i in a.indices), around)
+    there = {name: x for name, x in data.items() if name not in around}
+    there |= {name: x for name, x in around.items() if name in data or not x.goes}
     there |= {f"{name} of the reader": interval for name, interval in ranges.items()}
     known = () if where is None else tuple(implied(substitute(where, renamed)))
-    inside, outside = Facts(there, known), Facts(scope)
+    inside = Facts(there, known)
     return [
         tuple(_tidy(bounds(at_position(i, renamed, aligned), inside), outside) for i in indices)
         for indices in dict.fromkeys(a.indices for a in accesses)
@@ -166,13 +168,13 @@ def _tidy(x: Interval, facts: Facts) -> Interval:
     )
 
 
-def hull(a: Box | None, b: Box, scope: Ranges) -> Box:
+def hull(a: Box | None, b: Box, scope: Facts | Ranges) -> Box:
     if a is None:
         return b
     return tuple(join(x, y, scope) for x, y in zip(a, b, strict=True))
 
 
-def common(a: Box, b: Box, scope: Ranges) -> Box:
+def common(a: Box, b: Box, scope: Facts | Ranges) -> Box:
     """What both boxes have in common. From within a loop, less may be known of what is needed than
     from outside, where the memory for it was sized. Of two names for a value it is that of `a`."""
     return tuple(
@@ -184,21 +186,21 @@ def common(a: Box, b: Box, scope: Ranges) -> Box:
     )
 
 
-def join(a: Interval, b: Interval, scope: Ranges) -> Interval:
+def join(a: Interval, b: Interval, scope: Facts | Ranges) -> Interval:
     """The smallest interval around both; an unknown end stays unknown."""
     lo = None if a.lo is None or b.lo is None else lesser(a.lo, b.lo, scope)
     hi = None if a.hi is None or b.hi is None else greater(a.hi, b.hi, scope)
     return Interval(lo, hi)
 
 
-def lesser(a: ir.Expr, b: ir.Expr, scope: Ranges) -> ir.Expr:
+def lesser(a: ir.Expr, b: ir.Expr, scope: Facts | Ranges) -> ir.Expr:
     """The smaller of two bounds, decided where the scope allows."""
     if prove(le(a, b), scope):
         return a
     return b if prove(le(b, a), scope) else simplify(minimum(a, b))
 
 
-def greater(a: ir.Expr, b: ir.Expr, scope: Ranges) -> ir.Expr:
+def greater(a: ir.Expr, b: ir.Expr, scope: Facts | Ranges) -> ir.Expr:
     """The larger of two bounds, decided where the scope allows."""
     if prove(le(a, b), scope):
         return b

@@ -86,6 +86,9 @@ _MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
 
 _KEPT: Final = Reading(False, lambda e: _canonical_atom(e))
 """The same, for products that stay products."""
+_REREAD: Final = (Reading(False, lambda e: e), Reading(True, lambda e: e))
+"""Products kept and multiplied out, of what is in canonical form already: operands of an atom, which are
+read wherever it turns up. Remembered, since each of a chain of minima is an operand of the next."""
 _canonical: dict[int, tuple[ir.Expr, ir.Expr]] = {}
 """By the id of an expression: that, and its canonical form."""
 
@@ -126,7 +129,7 @@ def combined(parts: Iterable[tuple[ir.Expr, int]]) -> ir.Expr:
         part = read(e, _KEPT)
         rest += times * part.constant
         accumulate(total, part, times)
-    return to_expr(join(finish(rest, total), lambda x: read(x, Reading(False, _itself))))
+    return to_expr(join(finish(rest, total), _again_kept))
 
 
 def is_polynomial(e: ir.Expr) -> bool:
@@ -178,10 +181,27 @@ def _read(e: ir.Expr, reading: Reading) -> Linear:
             return read(atom, reading) if _is_arithmetic(atom) else of_atom(atom)
 
 
-def _operation(op: ir.Op, a: Linear, b: Linear, reading: Reading) -> Linear:
-    def again(e: ir.Expr) -> Linear:
-        return read(e, Reading(reading.expand, _itself))
+def _again(e: ir.Expr, reading: Reading) -> Linear:
+    if len(reading.seen) >= MOST_REMEMBERED:
+        reading.seen.clear()
+    return read(e, reading)
 
+
+def _again_kept(e: ir.Expr) -> Linear:
+    """The form of what is in canonical form, products left as products."""
+    return _again(e, _REREAD[False])
+
+
+def _again_multiplied(e: ir.Expr) -> Linear:
+    """The same, products of sums multiplied out."""
+    return _again(e, _REREAD[True])
+
+
+_AGAIN: Final = (_again_kept, _again_multiplied)
+
+
+def _operation(op: ir.Op, a: Linear, b: Linear, reading: Reading) -> Linear:
+    again = _AGAIN[reading.expand]
     match op:
         case ir.Op.MUL:
             return _product(a, b, reading)
@@ -211,7 +231,7 @@ def _sum(e: ir.Expr, reading: Reading) -> Linear:
             part = read(top, reading)
             rest += times * part.constant
             accumulate(total, part, times)
-    return join(finish(rest, total), lambda x: read(x, Reading(reading.expand, _itself)))
+    return join(finish(rest, total), _AGAIN[reading.expand])
 
 
 def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
@@ -282,7 +302,3 @@ def _is_arithmetic(e: ir.Expr) -> bool:
 
 def _canonical_atom(e: ir.Expr) -> ir.Expr:
     return map_children(e, canonical)
-
-
-def _itself(e: ir.Expr) -> ir.Expr:
-    return e
