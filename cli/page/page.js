@@ -1,3 +1,5 @@
+// Where both panes are narrow, long lines are wrapped until somebody says otherwise.
+document.getElementById("wrap").checked = innerWidth <= 800;
 const alike = line => {
   const found = new Set();
   for (const kind of ['s', 'c'])
