@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import camera_apps
 import layer_apps
 import number_apps
 import numpy as np
@@ -120,7 +121,7 @@ def csr_product(ptr: Array, column: Array, value: Array, x: Array) -> Array:
 
 
 IMAGE, ROWS = (37, 61), (9, 83)
-FORMULAS = number_apps.CASES | picture_apps.CASES | layer_apps.CASES
+FORMULAS = number_apps.CASES | picture_apps.CASES | layer_apps.CASES | camera_apps.CASES
 # By name: what it is, and the shapes of its inputs.
 CASES: dict[str, tuple[Callable[..., Array], tuple[tuple[int, ...], ...]]] = {
     "sobel": (sobel, (IMAGE,)),
