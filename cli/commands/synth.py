@@ -290,7 +290,7 @@ def too_late(name: object, hint: str) -> NoSolutionError:
 
 def none_found(outcome: Outcome) -> NoSolutionError:
     """Says why there is nothing: stopped, unreachable elements, or exhausted."""
-    from hbc.synth.results.solve import unreachable
+    from hbc.synth.results.solve import folds_of_folds, unreachable
 
     name = outcome.problem.sketch.source.name
     if not outcome.complete:
@@ -300,6 +300,13 @@ def none_found(outcome: Outcome) -> NoSolutionError:
         places = ", ".join(f"`{node}[{', '.join(map(str, at))}]`" for node, at in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         hint = f"no candidate brings its term to {places}{more}"
+        nested = folds_of_folds(outcome.problem)
+        if nested is not None:
+            hint += (
+                f"; `{nested}` folds what was folded, so that only a goal of nested folds can match: the"
+                " order of elements does not matter, their grouping does (associativity is not assumed)."
+                " Write it as it is made: `fold(+) [i in 2] fold(+) [j in 2] x[2*i + j]`"
+            )
     elif not outcome.problem.holes:
         hint = "there are no holes: what is computed, or the operation of a fold, is not the goal's"
     else:

@@ -62,9 +62,12 @@ class Printer:
 
 
 def lanes_of_files(movement: Movement) -> int:
-    """The lanes of the registers that the holes make. HbcError where the sketch has none."""
+    """The lanes of the registers that the holes make, or without holes of those that come out. HbcError
+    where the sketch has none."""
+    made = movement.shapes()
     shapes = [s.shape for s in movement.steps if isinstance(s, Moved) and s.hole]
-    if movement.lane_axes != -1 or not shapes:
+    shapes = shapes or [made[output.name] for output in movement.outputs]
+    if movement.lane_axes != -1 or not shapes[0]:
         raise HbcError(
             Diagnostic(
                 f"`{movement.name}` is no sketch of vector registers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import PurePath
 
 import numpy as np
@@ -260,12 +261,22 @@ class Elaborator:
         self.statements.append(made)
         self.literals[name] = made
 
+    def reshaped(self) -> dict[str, Literal]:
+        """The literals, and those that are only seen in another shape."""
+        known = dict(self.literals)
+        for statement in self.statements:
+            match statement:
+                case Apply(name, tuple(shape), SetReference("reshape"), (argument,), False) if (
+                    argument in known and "reshape" not in self.definitions
+                ):
+                    cells = known[argument].cells
+                    if cells.size == prod(shape):
+                        known[name] = Literal(name, shape, cells.reshape(shape), statement.span)
+        return known
+
     def term_scope(self, symbols: frozenset[int] | None) -> TermScope:
-        arrays = {
-            name: self.literals[full]
-            for name, full in self.variables.items()
-            if full in self.literals
-        }
+        literals = self.reshaped()
+        arrays = {name: literals[f] for name, f in self.variables.items() if f in literals}
         computed = frozenset(self.variables) - frozenset(arrays)
         return TermScope(self.terms, self.parameters.values, arrays, symbols, computed)
 

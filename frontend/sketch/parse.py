@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend.sketch import ast
@@ -25,6 +26,7 @@ FORMS = {
     "NAME": "sums: [32] = fold(+) received",
 }
 BEGIN = frozenset(FORMS)
+OPTIONS_OF_FOLD = re.compile(r"(\bfold\s*(?:\([^()\n]*\))?\s*\{[^{}]*\})[ \t]*\Z")
 # Terminals in words, in the order in which a message lists them.
 WORDS = {
     "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
@@ -69,7 +71,25 @@ def explain(unexpected: UnexpectedInput, source: Source) -> Diagnostic:
     late = misplaced(stack, token.type, source)
     if late is not None:
         return late
+    bare = without_parentheses(stack, source)
+    if bare is not None:
+        return bare
     return Diagnostic(f"expected {expected(accepts)}, found {met}", span, hint(stack, token))
+
+
+def without_parentheses(stack: list[Any], source: Source) -> Diagnostic | None:
+    """A fold with options whose array stands behind them as that of one without does: the array begins a new
+    statement, of which the rest is missing."""
+    name: Any = stack[-1] if stack else None
+    if getattr(name, "type", "") != "NAME":
+        return None
+    found = OPTIONS_OF_FOLD.search(source.text, 0, name.start_pos)
+    if found is None:
+        return None
+    return Diagnostic(
+        "a fold with options has its array in parentheses",
+        Span(source, name.start_pos, name.end_pos), f"write `{found[1]}({name})`",
+    )  # fmt: skip
 
 
 def expected(accepts: set[str]) -> str:

@@ -17,7 +17,7 @@ from hbc.synth.prunings.copies import copy_counts
 from hbc.synth.prunings.pairs import pair_tables
 from hbc.synth.prunings.plan import make_plan
 from hbc.synth.prunings.possible import possible_terms
-from hbc.synth.prunings.problem import ANYTHING, Known, Move, Problem, build_problem
+from hbc.synth.prunings.problem import ANYTHING, Known, Move, Pack, Problem, build_problem
 from hbc.synth.prunings.watch import Stopped, Watch
 from hbc.synth.results.check import meets_goals
 from hbc.synth.results.cost import Cost, Pricing, make_pricing
@@ -163,6 +163,27 @@ def prepare(problem: Problem, analysis: Analysis, switches: Switches, watch: Wat
     watch.phase("plan")
     steps = make_plan(problem, analysis, switches.compose, pairs) if possible else []
     return Search(problem, analysis, steps, copies, pairs, switches, watch)
+
+
+def folds_of_folds(problem: Problem) -> str | None:
+    """The name of an array that folds what other folds made where a goal of it wants flat folds: terms keep
+    how they are grouped."""
+    nested: set[int] = set()  # holds folds of folds, or what was moved of them
+    folded: set[int] = set()
+    for number, node in enumerate(problem.nodes):
+        if isinstance(node, Pack) and folded & set(node.arguments):
+            nested.add(number)
+        elif isinstance(node, Pack) or folded & set(node.arguments):
+            folded.add(number)
+        if not isinstance(node, Pack) and nested & set(node.arguments):
+            nested.add(number)
+    inside = {term.number: term.elements for term in problem.universe.packed}
+    for goal in problem.goals:
+        wanted = [inside[int(v)] for v in np.unique(goal.values) if int(v) in inside]
+        flat = any(all(e not in inside for e, _ in elements) for elements in wanted)
+        if goal.node in nested and flat:
+            return problem.nodes[goal.node].name
+    return None
 
 
 def unreachable(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:

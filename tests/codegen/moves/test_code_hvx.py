@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sketch_solver import sample
+from sketch_solver import sample, solve_text
 
 from hbc.cli.sketches.synth_code import movement_code
-from hbc.codegen.moves.hvx import emit_hvx
+from hbc.codegen.moves.hvx import emit_hvx, lanes_of_files
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.lang.types import DTYPES, DType
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather
@@ -125,7 +125,7 @@ def check(made: Movement, dtype: np.dtype[Any], folder: Path) -> str:
     """Full-range data; every problem and every element. The code."""
     element = DTYPES[f"{dtype.kind}{8 * dtype.itemsize}"]
     text = movement_code(made, "hvx", element, False, ())
-    lanes = next(s.shape[-1] for s in made.steps if isinstance(s, Moved) and s.hole)
+    lanes = lanes_of_files(made)
     problems = BYTES // lanes // dtype.itemsize
     assert made.check is not None
     rng = np.random.default_rng(1)
@@ -163,6 +163,17 @@ def test_gaussian(dtype: type[Any], tmp_path: Path) -> None:
     made = movement(outcome, next(iter(outcome.solutions(pricing))))
     text = check(made, np.dtype(dtype), tmp_path)
     assert text.count("Q6_V_valign_VVR(") == 2
+
+
+@pytest.mark.parametrize("place", ["1 - i, j", "i, (j + 3) % 8", "1 - i, j / 2 * 2 + 1 - j % 2"])
+def test_without_a_hole(place: str, tmp_path: Path) -> None:
+    """What the sketch itself gives is printed too: its registers are those that come out."""
+    outcome = solve_text(
+        f"param target = hvx\nparam lane_axes = -1\nx: [2, 8]\n"
+        f"y: [2, 8] = \\i, j. x[{place}]\ngoal y == [i in 2, j in 8] x[{place}]\n"
+    )
+    made = movement(outcome, next(iter(outcome.solutions())))
+    check(made, np.dtype(np.uint8), tmp_path)
 
 
 def test_every_solution_of_the_gaussian(tmp_path: Path) -> None:

@@ -176,3 +176,17 @@ def test_parameters() -> None:
     sketch = read_text('import "prelude.sf"\nparam s = 2\nx: [s * 2]\ngoal x == x\n')
     assert sketch.constants["level"] == 3
     assert sketch.constants["s"] == 2
+
+
+def test_goals_may_read_what_is_only_reshaped() -> None:
+    """A reshape, and one of that, of a literal: the same elements in another shape."""
+    text = """
+        x: [2, 6]
+        flat: [12] = reshape(x)
+        rows: [3, 4] = reshape(flat)
+        y: [12] = ?rots{main=0}(flat)
+        goal y == [i in 12] rows[(i + 1) % 12 / 4, (i + 1) % 4]
+    """
+    sketch = read_text(text)
+    assert [sketch.terms[int(cell)].name for cell in sketch.goals[0].cells[4:6]] == ["x0_5", "x1_0"]
+    assert solve_text(text).count() == 1
