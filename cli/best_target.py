@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hbc.cli.show.report import notice
 from hbc.codegen.build.processor import can_run
-from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import TARGETS, Target, schedule_order
 from hbc.ir.lang.types import DType
@@ -35,6 +35,17 @@ def best_target(
         return max(able, key=_rank)
     notice(f"note: for `{targets[0].name}`, because there is no schedule for `{default.name}`")
     return targets[0]
+
+
+def outdone(p: Pipeline, own: Schedule, target: Target) -> bool:
+    """Whether a target that runs here has tensor instructions for the types in the file, and the schedule of
+    the file that would serve was made for a lesser target without any."""
+    made_for = next((t for t in schedule_order(target.name) if t in own.targets), target.name)
+    if made_for == target.name or TARGETS[made_for].instruction_sets:
+        return False
+    held = frozenset(_types(p))
+    here = (t for t in TARGETS.values() if t.machine == target.machine and t.instruction_sets)
+    return any(can_run(t) and _multiplies(t, held, target) for t in here)
 
 
 def _rank(t: Target) -> tuple[bool, int, int]:

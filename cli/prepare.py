@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hbc.cli.best_target import best_target
+from hbc.cli.best_target import best_target, outdone
 from hbc.cli.compiled import NO_SCHEDULE, Chosen, Compiled, Runner
 from hbc.cli.machine import target_named
 from hbc.cli.show.report import notice, show_diagnostics
@@ -19,7 +19,7 @@ from hbc.codegen.build.program import Program, build_callable
 from hbc.codegen.build.toolchain import Output, build, find_compiler, openmp_note
 from hbc.codegen.c.source import CSource
 from hbc.codegen.cuda.source import CudaSource
-from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
@@ -55,6 +55,11 @@ def choose(
     chosen_target = replace(chosen_target, isa=isa)
     chosen = None if asked else choose_schedule(pipeline, chosen_target.name, schedule)
     made = None
+    if chosen is not None and target is None and schedule is None and not isa:
+        better = _better(pipeline, chosen, chosen_target, settings, fix_sizes)
+        if better is not None:
+            chosen_target, made = better
+            return Chosen(pipeline, chosen_target, made.schedule, plain_loops, made)
     if chosen is None and chosen_target.machine != GPU:
         made = _made(pipeline, chosen_target, settings, fix_sizes)
         chosen = None if made is None else made.schedule
@@ -63,6 +68,27 @@ def choose(
             f"note: no automatic schedule for `{chosen_target.name}`: its loops become blocks and threads"
         )
     return Chosen(pipeline, chosen_target, chosen, plain_loops, made)
+
+
+def _better(
+    p: Pipeline, own: Schedule, target: Target, settings: Mapping[str, str], fix_sizes: bool
+) -> tuple[Target, Automatic] | None:
+    """A schedule of hbc's own making, with the tensor instructions of a target that runs here, where the
+    schedule of the file was made for a target without any; with a line on stderr that says so."""
+    if not outdone(p, own, target):
+        return None
+    from hbc.cli.automatic import automatic, best_for
+
+    best = best_for(p, target, settings)
+    made = automatic(p, best, settings, fix_sizes) if best.instruction_sets else None
+    if made is None or not made.kernel.instructions:
+        return None
+    found = made.kernel.instructions[0].name
+    notice(
+        f"note: schedule auto for `{best.name}`: its `{found}` does products that `{own.name}` of the file,"
+        f" for `{', '.join(own.targets)}`, leaves to plain vectors (`--schedule {own.name}` takes that)"
+    )
+    return best, made
 
 
 def _made(

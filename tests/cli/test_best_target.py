@@ -87,9 +87,10 @@ def test_a_target_with_a_schedule_and_no_better_one_without(
 ) -> None:
     for schedules, target in (
         ((), "amx"),  # hbc makes a schedule, for the target that multiplies fastest
-        (("portable",), "avx512"),  # whose schedules serve every target that falls back on `c`
-        (("portable", "narrow"), "avx512"),
-        (("narrow", "narrow_dot"), "avx512"),  # dot products of bytes, not of bf16
+        (("portable",), "amx"),  # a schedule of a lesser target leaves the products to vectors
+        (("portable", "narrow"), "amx"),
+        (("narrow", "narrow_dot"), "amx"),  # dot products of bytes, not of bf16
+        (("fast",), "avx512"),  # made for a target of this machine: it is taken as it is
         (("fast", "dot"), "avx512bf16"),
     ):
         assert chosen(kernel(tmp_path, BF16, *schedules), TILES, monkeypatch)[0] == target
@@ -118,4 +119,22 @@ def test_a_note_where_none_of_them_runs(
     note = "note: for `amx`, because there is no schedule for `avx512`\n"
     assert capsys.readouterr().err == note
     assert chosen(file, TILES, monkeypatch) == ("amx", "tiles")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_schedule_of_a_lesser_target_loses_to_instructions_that_it_does_not_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a line that says so; not where it is asked for, nor where no instruction does the products."""
+    file = kernel(tmp_path, BYTES, "portable")
+    assert chosen(file, NEWEST, monkeypatch) == ("avx512vnni", "auto")
+    assert capsys.readouterr().err == (
+        "note: schedule auto for `avx512vnni`: its `vpdpbusd_zmm` does products that `portable` of the file,"
+        " for `c`, leaves to plain vectors (`--schedule portable` takes that)\n"
+    )
+    assert chosen(file, NEWEST, monkeypatch, "portable") == ("avx512", "portable")
+    assert chosen(file, AVX512, monkeypatch) == ("avx512", "portable")
+    assert chosen(kernel(tmp_path, FLOATS, "portable"), TILES, monkeypatch) == (
+        "avx512", "portable",
+    )  # fmt: skip
     assert capsys.readouterr().err == ""
