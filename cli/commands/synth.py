@@ -153,7 +153,7 @@ def command(
         raise none_found(outcome)
     if output is not None or picture is not None:
         best = next(outcome.solutions(pricing))
-        write_files(outcome, best, target or table.target, output, element, picture)
+        write_files(outcome, best, pricing, target or table.target, output, element, picture)
 
 
 @record
@@ -196,8 +196,8 @@ def searched(
 
 
 def write_files(
-    outcome: Outcome, best: Solution, target: str, output: Path | None, element: str | None,
-    picture: Path | None,
+    outcome: Outcome, best: Solution, pricing: Pricing, target: str, output: Path | None,
+    element: str | None, picture: Path | None,
 ) -> None:  # fmt: skip
     """The solution as code and as a picture, where they are asked for."""
     if output is not None:
@@ -208,7 +208,7 @@ def write_files(
     if picture is not None:
         from hbc.cli.sketches.synth_report import write_picture
 
-        write_picture(outcome, best, picture)
+        write_picture(outcome, best, pricing, picture)
 
 
 def write_sketch_proof(

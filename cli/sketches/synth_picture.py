@@ -2,14 +2,16 @@
 
 A symbol has one colour in all arrays, so that data can be followed by eye; a fold shows the colours of all
 that it has gathered. The first axis runs down, the others to the right; of four, two make a grid of blocks.
+An array that only has the elements of the one before, in their order, is named beside it and not drawn again.
 """
 
 from __future__ import annotations
 
 import colorsys
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -27,14 +29,16 @@ STRIPE = 7.0  # of a fold, at least, unless its cell grows wider than WIDEST_CEL
 WIDEST_CELL = 84.0
 GAP = 6.0  # between blocks of an array
 MARGIN = 24.0
-BETWEEN = 30.0  # arrays
-HEADING = 34.0  # the lines above an array
+BETWEEN = 44.0  # arrays, with an arrow
+LINE = 13.0  # of a caption
+HEADING = 21.0  # above the captions of an array
 WIDEST = 1700.0  # of a row of arrays
-LONGEST_FORMULA = 60
+LONGEST_LINE = 48  # letters of a caption, unless the array is wider
 MOST_STRIPES = 24
 TALLEST = 32  # cells of an array of one dimension
 NOTHING: Colour = (235, 235, 235)
 LETTERS = 0.62  # of the font's size is the width of a letter
+SMALL = 9.0  # size of the letters in a cell
 # Saturation and lightness of the symbols of the first, second, ... array.
 TONES = ((0.80, 0.72), (0.45, 0.55), (0.55, 0.88), (0.90, 0.45))
 PARTS = re.compile(r"\d+|\D+")
@@ -44,46 +48,90 @@ Places = NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """One array: terms by location, and how it was made."""
+    """One array: terms by location, and how it was made: by which gather, and which instructions, at what
+    cost. `same`: arrays of the same elements in the same order."""
 
     name: str
     shape: Shape
     cells: Sequence[int]
     formula: str
     width: float  # of a cell
+    reads: tuple[str, ...]  # the arrays that it is made of
+    cost: str = ""
+    same: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # of those
 
 
-def draw_solution(outcome: Outcome, solution: Solution, lines: Mapping[str, str]) -> Drawing:
-    """`lines`: for the name of each array, how it is made."""
+def draw_solution(
+    outcome: Outcome, solution: Solution, lines: Mapping[str, str],
+    costs: Mapping[str, str] | None = None,
+) -> Drawing:  # fmt: skip
+    """`lines`: for the name of each array, how it is made; `costs`: by what instructions."""
     problem = outcome.problem
     terms, values = run_exactly(problem, outcome.chosen(solution))
     colours = symbol_colours(terms)
     drawing = Drawing()
     left, top, deepest = MARGIN, MARGIN, 0.0
-    for stage in stages(problem, terms, values, lines):
+    last: Stage | None = None
+    for stage in merged(stages(problem, terms, values, lines, costs or {})):
         width, height = extent(stage)
         if left > MARGIN and left + width > WIDEST:
             left, top, deepest = MARGIN, top + deepest + BETWEEN, 0.0
+        if left > MARGIN and last is not None and follows(stage, last):
+            middle = top + above(stage) + CELL / 2
+            drawing.items.append(Words(left - BETWEEN / 2, middle, "→", 22))
         draw_stage(drawing, stage, left, top, terms, colours)
         drawing.width = max(drawing.width, left + width + MARGIN)
         left += width + BETWEEN
+        last = stage
         deepest = max(deepest, height)
     drawing.height = top + deepest + MARGIN
     return drawing
 
 
 def stages(
-    problem: Problem, terms: Terms, values: Sequence[NDArray[np.int32]], lines: Mapping[str, str]
-) -> list[Stage]:
+    problem: Problem, terms: Terms, values: Sequence[NDArray[np.int32]], lines: Mapping[str, str],
+    costs: Mapping[str, str],
+) -> list[Stage]:  # fmt: skip
     """The arrays that the sketch names itself."""
     named: list[Stage] = []
     for node, held in zip(problem.nodes, values, strict=False):
         if "." not in node.name:
             most = max(len(leaves(terms, int(number))) for number in np.unique(held))
-            width = min(WIDEST_CELL, max(CELL, STRIPE * most))
+            letters = max(len(terms.show(int(n))) if most == 1 else 0 for n in np.unique(held))
+            width = min(WIDEST_CELL, max(CELL, STRIPE * most, LETTERS * SMALL * letters + 4))
             formula = lines.get(node.name, "")
-            named.append(Stage(node.name, node.shape, [int(n) for n in held], formula, width))
+            named.append(
+                Stage(
+                    node.name, node.shape, [int(n) for n in held], formula, width,
+                    tuple(problem.nodes[a].name for a in node.arguments), costs.get(node.name, ""),
+                )
+            )  # fmt: skip
     return named
+
+
+def merged(named: Sequence[Stage]) -> list[Stage]:
+    """Without those that hold what the one before holds. Inputs take the shape in which they are read, what
+    is made keeps its own."""
+    drawn: list[Stage] = []
+    for stage in named:
+        last = drawn[-1] if drawn else None
+        if last is None or last.cells != stage.cells or not follows(stage, last):
+            drawn.append(stage)
+            continue
+        if last.reads:
+            drawn[-1] = replace(
+                last, same=(*last.same, title(stage)), names=(*last.names, stage.name)
+            )
+        else:
+            same, names = (title(last), *last.same), (last.name, *last.names)
+            drawn[-1] = replace(stage, same=same, names=names, reads=(), formula="", cost="")
+    return drawn
+
+
+def follows(stage: Stage, last: Stage) -> bool:
+    """Whether it is made of the last one."""
+    return any(name in (last.name, *last.names) for name in stage.reads)
 
 
 def symbol_colours(terms: Terms) -> dict[int, Colour]:
@@ -136,17 +184,42 @@ def corners(shape: Shape, width: float) -> tuple[Places, Places]:
 def extent(stage: Stage) -> tuple[float, float]:
     """Width and height, the heading included."""
     x, y = corners(stage.shape, stage.width)
-    words = max(7.6 * len(heading(stage)), 5.0 * len(caption(stage)))
-    return max(float(x.max()) + stage.width, words), float(y.max()) + CELL + HEADING
+    words = max(8.4 * len(title(stage)), *(5.6 * len(line) for line in captions(stage)), 0.0)
+    return max(float(x.max()) + stage.width, words), float(y.max()) + CELL + above(stage)
 
 
-def heading(stage: Stage) -> str:
+def title(stage: Stage) -> str:
     return f"{stage.name}: [{', '.join(map(str, stage.shape))}]"
 
 
-def caption(stage: Stage) -> str:
-    text = stage.formula
-    return text if len(text) <= LONGEST_FORMULA else text[: LONGEST_FORMULA - 1] + "…"
+def captions(stage: Stage) -> list[str]:
+    """The lines between an array's title and its elements, whole."""
+    x, _ = corners(stage.shape, stage.width)
+    room = max(LONGEST_LINE, int((float(x.max()) + stage.width) / 5.6))
+    told = [f"the same elements: {', '.join(stage.same)}"] if stage.same else []
+    said = [stage.formula, stage.cost, *told, axes(stage.shape)]
+    return [line for text in said for line in textwrap.wrap(text, room)]
+
+
+def axes(shape: Shape) -> str:
+    """Which index runs where."""
+    match len(shape):
+        case 0:
+            return ""
+        case 1:
+            return f"index ↓{', then →' if shape[0] > TALLEST else ''}"
+        case 2:
+            return "index 0 ↓, index 1 →"
+        case 3:
+            return "index 0 ↓, index 1 → blocks, index 2 → within"
+        case most:
+            first = "indices 0" + "".join(f", {n}" for n in range(1, most - 3))
+            return f"{first} ↓ blocks, {most - 3} → blocks, {most - 2} ↓, {most - 1} → within"
+
+
+def above(stage: Stage) -> float:
+    """Height of what stands over the elements."""
+    return HEADING + LINE * len(captions(stage))
 
 
 def draw_stage(
@@ -154,11 +227,12 @@ def draw_stage(
     colours: Mapping[int, Colour],
 ) -> None:  # fmt: skip
     """The heading and the cells of one array."""
-    drawing.items.append(Words(left, top + 6, heading(stage), 12, centred=False, bold=True))
-    drawing.items.append(Words(left, top + 21, caption(stage), 9, centred=False))
+    drawing.items.append(Words(left, top + 6, title(stage), 12, centred=False, bold=True))
+    for number, line in enumerate(captions(stage)):
+        drawing.items.append(Words(left, top + HEADING + LINE * number, line, 9, centred=False))
     across, down = corners(stage.shape, stage.width)
     for location, number in enumerate(stage.cells):
-        x, y = left + float(across[location]), top + HEADING + float(down[location])
+        x, y = left + float(across[location]), top + above(stage) + float(down[location])
         at = ", ".join(str(i) for i in np.unravel_index(location, stage.shape))
         name = f"{stage.name}[{at}]"
         cell = Box(x, y, stage.width, CELL, WHITE, outline=True)
@@ -181,6 +255,6 @@ def draw_cell(
     drawing.items.append(cell)
     if len(shown) == 1 and number != NO_TERM:
         text = terms.show(leaves(terms, number)[0])
-        size = min(9.0, (CELL - 2) / (LETTERS * max(1, len(text))))
+        size = min(SMALL, (cell.width - 2) / (LETTERS * max(1, len(text))))
         middle = (cell.x + cell.width / 2, cell.y + cell.height / 2)
         drawing.items.append(Words(*middle, text, round(size, 2)))

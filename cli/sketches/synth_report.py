@@ -224,13 +224,19 @@ def as_json(outcome: Outcome, solution: Solution, shown: Shown) -> Json:
     return shown_json
 
 
-def write_picture(outcome: Outcome, solution: Solution, path: Path) -> None:
+def write_picture(outcome: Outcome, solution: Solution, pricing: Pricing, path: Path) -> None:
     """The arrays of a solution stage by stage, as SVG, or as PNG where the name says so."""
     from hbc.cli.files.replace_file import replace_file
     from hbc.cli.sketches.drawing import png, svg
     from hbc.cli.sketches.synth_picture import draw_solution
 
-    drawing = draw_solution(outcome, solution, made_by(outcome, solution))
+    unit = pricing.table.unit
+    costs = {
+        array: f"{', '.join(f'{count} {name}' for name, count in cost.counts)}: {cost.price:.4g} {unit}"
+        for array, cost in outcome.costs(solution, pricing)
+        if cost.counts
+    }
+    drawing = draw_solution(outcome, solution, made_by(outcome, solution), costs)
     text = svg(drawing).encode() if path.suffix == ".svg" else png(drawing)
     with replace_file(path) as beside:
         beside.write_bytes(text)

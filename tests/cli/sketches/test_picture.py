@@ -55,7 +55,9 @@ def test_colours_follow_the_gathers(name: str, settings: dict[str, int]) -> None
             for a in node.arguments for location in range(prod(nodes[a].shape))
         ]  # fmt: skip
         if "." in node.name or any(name not in colours for name in names):
-            continue  # it or what it reads has no name in the sketch
+            continue  # it or what it reads has no name in the sketch, or is the same once more
+        if place(node.name, node.shape, 0) not in colours:
+            continue
         if isinstance(node, Move):
             gather = chosen[number] if node.hole else node.gathers.gather(0)
             for location, source in enumerate(gather.index):
@@ -84,6 +86,27 @@ def test_symbols_of_an_array_differ() -> None:
     """)
     colours = fills(outcome, next(outcome.solutions()))
     assert len({tuple(colours[f"{name}[{i}]"]) for name in "xw" for i in range(16)}) == 32
+
+
+def test_stages_that_do_nothing_are_named_and_not_drawn() -> None:
+    outcome = sample("transpose8")
+    solution = next(outcome.solutions())
+    long = "?instructions with " + ", ".join(f"b{n} = {n}" for n in range(40))
+    costs = {"s1": "4 vshufps: 3 core cycles"}
+    root = xml.fromstring(svg(draw_solution(outcome, solution, {"s2": long}, costs)))
+    places = [
+        str(b.get("data-place")) for b in root.iter(f"{NAMESPACE}rect") if b.get("data-place")
+    ]
+    assert {name.partition("[")[0] for name in places} == {"s0", "s1", "s2"}
+    said = [str(t.text) for t in root.iter(f"{NAMESPACE}text")]
+    assert {"the same elements: x: [8, 8]", "the same elements: made: [4, 16], out: [8, 8]"} <= {
+        *said
+    }
+    assert "4 vshufps: 3 core cycles" in said
+    assert said.count("→") == 2
+    assert long in " ".join(said)  # in several lines, whole
+    widths = [float(t.get("x", 0)) + 5.6 * len(str(t.text)) for t in root.iter(f"{NAMESPACE}text")]
+    assert max(widths) <= float(root.get("width", 0))
 
 
 def test_elements_lie_apart() -> None:
