@@ -8,7 +8,9 @@ and so on.
     make 3                             the value that each `want` is
 
 `_` stands for a unit of which nothing is wanted. `[32: 0 2 ..]` in the C is a register of constants of so
-many bits. `cli/sketches/learn.py` writes such entries, and tests prove each.
+many bits. `cli/sketches/learn.py` writes such entries, and tests prove each. What is used is proven again
+when it is read: an entry that does not do what it says is named on stderr, once, and what it was for is
+done without it.
 """
 
 from __future__ import annotations
@@ -48,8 +50,9 @@ def known_chain(m: Movement, machine: str) -> Chain | None:
     found = _entries(machine, width).get(_wanted(short))
     if found is None:
         return None
-    number, text = found
-    ((_, chain),) = read_library(text, f"{machine}/{width}.txt", number)
+    chain = _proven(machine, width, *found)
+    if chain is None:
+        return None
     times = m.lanes // short.lanes
     steps = tuple(Step(s.operands, fine(s.row, times), s.text) for s in chain.steps)
     return Chain(steps, chain.outputs)
@@ -60,9 +63,10 @@ def known_step(bits: int, row: Row, machine: str) -> str | None:
     steps = _steps(machine, bits * len(row))
     unit: Row | None = row
     while unit is not None:
-        text = steps.get((bits, _shown(unit)))
-        if text is not None:
-            return text
+        found = steps.get((bits, _shown(unit)))
+        if found is not None:
+            text, *entry = found
+            return None if _proven(machine, bits * len(unit), *entry) is None else text
         bits, unit = bits * 2, paired(unit) if bits < WIDEST_UNIT and len(unit) > 2 else None
     return None
 
@@ -85,16 +89,28 @@ def _entries(machine: str, width: int) -> Mapping[str, tuple[int, str]]:
 
 
 @lru_cache
-def _steps(machine: str, width: int) -> Mapping[tuple[int, str], str]:
-    """The C of each step, by the bits of a unit and the row as it is written."""
-    found: dict[tuple[int, str], str] = {}
-    bits = 0
-    for line in _text(machine, width).splitlines():
-        if line.startswith("movement "):
-            bits = int(line.split()[1])
-        elif line.startswith("step "):
-            _, row, text = line.split(" : ", 2)
-            found.setdefault((bits, row.replace("_", "0")), text)
+def _proven(machine: str, width: int, number: int, text: str) -> Chain | None:
+    """The chain of an entry that begins at a line; None, and a line on stderr, for one that is wrong."""
+    try:
+        ((_, chain),) = read_library(text, f"{machine}/{width}.txt", number)
+    except InternalError as wrong:
+        import logging  # here, since it takes 3 ms
+
+        logging.getLogger(__name__).warning("warning: %s; the entry is not used", wrong)
+        return None
+    return chain
+
+
+@lru_cache
+def _steps(machine: str, width: int) -> Mapping[tuple[int, str], tuple[str, int, str]]:
+    """The C of each step, by the bits of a unit and the row as it is written; and the entry that has it."""
+    found: dict[tuple[int, str], tuple[str, int, str]] = {}
+    for number, entry in _entries(machine, width).values():
+        head, *lines = entry.split("\n")
+        for step in (line.split(" : ", 2) for line in lines if line.startswith("step ")):
+            if len(step) == 3:
+                key = int(head.split()[1]), step[1].replace("_", "0")
+                found.setdefault(key, (step[2], number, entry))
     return found
 
 

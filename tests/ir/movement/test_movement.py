@@ -12,8 +12,16 @@ from hbc.ir.lang.read import read_kernel
 from hbc.ir.lang.target import ARM, TARGETS, X86
 from hbc.ir.meaning.interp import run
 from hbc.ir.meaning.verify import verify
+from hbc.ir.movement import library
 from hbc.ir.movement.chain import ANY, Movement, coarse, fine
-from hbc.ir.movement.library import WIDTHS, known_chain, library_file, read_library, written
+from hbc.ir.movement.library import (
+    WIDTHS,
+    known_chain,
+    known_step,
+    library_file,
+    read_library,
+    written,
+)
 from hbc.ir.movement.move import Moved, move
 from hbc.ir.movement.windows import Place, adjacent, in_blocks, inverted, separate, spans
 
@@ -188,3 +196,34 @@ WRONG = "movement 32 4 1\nwant 3 2 1 0\nstep 0 : 3 2 1 1 : x({u})\nmake 1\n"
 def test_wrong_entries_are_named(text: str, said: str) -> None:
     with pytest.raises(InternalError, match=said):
         dict(read_library(text, "t"))
+
+
+def test_wrong_entries_are_named_and_not_used(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither the chain nor its instructions; other entries are used as before. Each is named once."""
+    kept = (library._text, library._entries, library._steps, library._proven)
+    swapped = Movement(64, 2, 1, ((1, 0),))
+    text = library_file(X86, 128).read_text("ascii")
+    start = text.index("movement 64 2 1\nwant 1 0\n")
+    step = text.index("step 0 : 1 0 :", start)
+    number = text.count("\n", 0, start) + 1
+    damaged = text[:step] + text[step:].replace("step 0 : 1 0 :", "step 0 : 1 1 :", 1)
+    for cached in kept:
+        cached.cache_clear()
+    assert known_chain(swapped, X86) is not None
+    for cached in kept:
+        cached.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(library, "_text", lambda machine, width: damaged if width == 128 else "")
+        assert known_chain(swapped, X86) is None and known_chain(swapped, X86) is None
+        others = dict(read_library(text, "x"))
+        assert sum(known_chain(m, X86) is not None for m in others) == len(others) - 1
+        assert known_step(64, (1, 1), X86) != "_mm_shuffle_epi32({u}, 78)"
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [
+        f"warning: x86_64/128.txt:{number}: the steps do not do the movement; the entry is not used"
+    ]
+    for cached in kept:
+        cached.cache_clear()
+    assert known_chain(swapped, X86) is not None
