@@ -1,8 +1,9 @@
-# hbc_add_kernel(NAME KERNEL file.hb [TARGET t] [SCHEDULE s] [FALLBACK error|scalar] [SET NAME=VALUE ...])
+# hbc_add_kernel(NAME KERNEL file.hb [TARGET t] [SCHEDULE s] [FALLBACK error|scalar] [HPP]
+#                [SET NAME=VALUE ...])
 #
 # Adds the static library NAME, made by hbc of a kernel: target_link_libraries(YOURS NAME) links it, with
 # its header and what it needs (libm, OpenMP). The kernel is compiled when the project is configured, and
-# again when the file changes. Found by
+# again when the file changes. HPP: with NAME.hpp, for C++20. Found by
 #
 #   find_package(hbc REQUIRED)      with -Dhbc_DIR="$(hbc --cmake-dir)"
 #
@@ -16,7 +17,7 @@ if(NOT HBC_EXECUTABLE)
 endif()
 
 function(hbc_add_kernel name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KERNEL;TARGET;SCHEDULE;FALLBACK" "SET")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HPP" "KERNEL;TARGET;SCHEDULE;FALLBACK" "SET")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "hbc_add_kernel(${name}): what is `${arg_UNPARSED_ARGUMENTS}`?")
   endif()
@@ -38,6 +39,9 @@ function(hbc_add_kernel name)
   foreach(setting IN LISTS arg_SET)
     list(APPEND options --set "${setting}")
   endforeach()
+  if(arg_HPP)
+    list(APPEND options --emit hpp)
+  endif()
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/hbc/${name}")
   execute_process(
     COMMAND "${HBC_EXECUTABLE}" compile "${kernel}" --emit cmake -o "${folder}" ${options}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,23 @@ def test_the_extension_names_its_files() -> None:
     named += [lang["configuration"] for lang in contributed["languages"]] + [package["main"]]
     for path in named:
         assert (EDITORS / "vscode" / path).is_file()
+
+
+def test_the_extension_is_packed(tmp_path: Path) -> None:
+    """By npm, which reads package.json: what it names is in the package."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("there is no npm")
+    done = subprocess.run(
+        [npm, "pack", "--json", "--offline", "--ignore-scripts", "--cache", str(tmp_path / "cache"),
+         "--pack-destination", str(tmp_path), str(EDITORS / "vscode")],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (packed,) = json.loads(done.stdout)
+    assert (tmp_path / packed["filename"]).is_file()
+    held = {file["path"] for file in packed["files"]}
+    on_disk = {
+        p.relative_to(EDITORS / "vscode").as_posix() for p in (EDITORS / "vscode").rglob("*")
+    }
+    assert {"package.json", "extension.js", "syntaxes/hb.tmLanguage.json"} <= held <= on_disk
