@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hbc.cli.roof.roofs import Roofs, raised_roofs
+from hbc.cli.roof.share import share_keys
 from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Json, Progress, seconds
 
@@ -53,7 +54,7 @@ class Speed:
             "calls": len(self.times),
             "gflops": work.total / median / 1e9,
             "gbytes_per_s": work.bytes / median / 1e9,
-            "roof_share": self.roof_share,
+            **share_keys(self.roof_share),
             "busy": self.busy,
             "flops": work.total,
             "flops_by_kind": dict(sorted(work.operations.items())),

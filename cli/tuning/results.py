@@ -8,6 +8,7 @@ import click
 
 from hbc.cli.measuring.job import Job
 from hbc.cli.measuring.trial import State, Trial
+from hbc.cli.roof.share import share_keys
 from hbc.cli.show.report import Json, headline, print_facts, print_json, print_table, seconds
 from hbc.cli.tuning.layers import Row
 from hbc.cli.tuning.tune import Tuned
@@ -122,12 +123,8 @@ def _trial(t: Trial, share: float | None) -> dict[str, Json]:
     return {
         "seconds": t.seconds, "state": str(t.state), "reason": t.reason or None,
         "point": {k: _plain(v) for k, v in t.candidate.point.items()}, "about": t.candidate.about,
-        **({} if share is None else {"roof_share": min(share, 1.0), "note": _note(share)}),
+        **({} if share is None else share_keys(share)),
     }  # fmt: skip
-
-
-def _note(share: float) -> str | None:
-    return None if share <= 1 else "above the roof, which was measured on a busy machine"
 
 
 def _plain(option: object) -> Json:

@@ -99,7 +99,13 @@ def test_a_best_call_above_the_roof_is_said() -> None:
     assert asked == [low]
     assert speed.best_share == pytest.approx(0.5 / 0.8)
     assert "mistrust" not in dict(speed.facts())
-    assert "mistrust" in dict(speed_of((0.1,), work, low, Progress(None), again).facts())
+    assert (speed.as_json()["roof_share"], speed.as_json()["note"]) == (
+        pytest.approx(0.5 / 3),
+        None,
+    )
+    above = speed_of((0.1,), work, low, Progress(None), again)
+    assert "mistrust" in dict(above.facts())
+    assert above.as_json()["roof_share"] == 1 and "above the roof" in str(above.as_json()["note"])
 
 
 @pytest.mark.parametrize(("times", "busy"), [((1.0, 1.1, 1.2), False), ((1.0, 9.0, 9.5), True)])
