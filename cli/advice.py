@@ -35,8 +35,10 @@ def advice(
     p: Pipeline, schedule: Schedule | None, target: Target, loops: Kernel | None, done: Kernel
 ) -> list[Diagnostic]:
     """Warnings, once each, in the order of the file. `loops` is the program after the pass `LOOPS`, `done`
-    after all of them: statements that became tensor instructions have no lanes of their own."""
-    if loops is None:
+    after all of them: statements that became tensor instructions have no lanes of their own. A schedule
+    that hbc made is nothing for its user to edit: no advice is given on it."""
+    made = schedule is not None and schedule not in p.schedules
+    if loops is None or made:
         return idle(p)
     performed = {
         s.span

@@ -9,6 +9,7 @@ import pytest
 
 from hbc.cli.main import exit_code_of
 
+SAMPLES = Path(__file__).parents[3] / "samples"
 GEMM = """\
 size   M, N, K
 input  A: f32[M, K]
@@ -46,6 +47,21 @@ def test_without_a_schedule_one_is_made_and_named(
         "note: schedule auto for `avx512`: C in blocks of 6 x 64, 1 of 2 Funcs computed inside others"
     ]
     assert "vectorized for" in out
+
+
+STEM = [f"--set={name}" for name in ["H=30", "W=30", "C=3", "K=16", "R=7", "S=7", "stride=2"]]
+
+
+@pytest.mark.parametrize("command", [("compile", "--emit", "loops"), ("explain",)])
+def test_nobody_is_told_to_edit_what_hbc_wrote(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three channels are copied in other lanes than they lie in."""
+    name, *options = command
+    kernel = str(SAMPLES / "conv2d_u8s8.hb")
+    assert exit_code_of([name, kernel, *options, "--target", "avx512vnni", *STEM]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("note: schedule auto for `avx512vnni`: ")
 
 
 def test_none_is_plain_loops(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
