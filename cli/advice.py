@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hbc.frontend.lowering.anew import computed_anew
 from hbc.frontend.lowering.unscheduled import unscheduled
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, Severity, in_order
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import Target
+from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.walk import contains, statements
 from hbc.ir.vectors.slow_lanes import slow_lanes
 
@@ -46,6 +47,7 @@ def advice(
         if isinstance(s, ir.Store) and contains(s.value, ir.Instruct)
     }
     warnings = [*idle(p), *unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
+    warnings += computed_anew(p, schedule, target.machine == GPU)
     return in_order(dict.fromkeys(warnings))
 
 

@@ -11,7 +11,9 @@ from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.joined_order import nests_at
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, StagePlan, step
+from hbc.frontend.plans.reuse import why_anew
 from hbc.frontend.program.funcs import Func, Image, Pipeline, Schedule
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, TARGETS
@@ -38,8 +40,19 @@ def loop_tree(pipeline: Pipeline, schedule: Schedule | None) -> str:
     lines = [f"kernel {pipeline.name}, " + _title(schedule)]
     if inlined:
         lines.append(f"inlined: {', '.join(inlined)}")
-    lines += _level(inline_funcs(scheduled), images, Root(), 0)
+    plan = inline_funcs(scheduled)
+    anew = {name: why_anew(plan, f, gpu) for name, f in plan.items()}
+    lines += _level(_Shown(plan, images, anew), Root(), 0)
     return "\n".join(lines) + "\n"
+
+
+@record
+class _Shown:
+    """What the tree is of: the plan, the outputs, and by Func why it is not reused, where it is not."""
+
+    plan: Plan
+    images: dict[str, Image]
+    anew: dict[str, str]
 
 
 def _title(schedule: Schedule | None) -> str:
@@ -48,12 +61,15 @@ def _title(schedule: Schedule | None) -> str:
     return f"schedule {schedule.name} for {', '.join(schedule.targets)}"
 
 
-def _level(plan: Plan, images: dict[str, Image], level: Level, depth: int) -> list[str]:
+def _level(shown: _Shown, level: Level, depth: int) -> list[str]:
+    plan, images = shown.plan, shown.images
     lines = []
     pad = "  " * depth
     for f in plan.values():
         if f.store is not None and f.store == level and f.store != f.compute:
-            lines.append(f"{pad}store {names(f.func)}{_memory(f)} here, reused by the loops inside")
+            anew = shown.anew[f.func.name]
+            how = f"and computed anew each time: {anew}" if anew else "reused by the loops inside"
+            lines.append(f"{pad}store {names(f.func)}{_memory(f)} here, {how}")
     for nests in nests_at(plan, level):
         funcs = [plan[n] for n in dict.fromkeys(stage.func for nest in nests for stage in nest)]
         listed = ", ".join(f"{names(f.func)}{_whole(level, images, f)}{_memory(f)}" for f in funcs)
@@ -61,10 +77,10 @@ def _level(plan: Plan, images: dict[str, Image], level: Level, depth: int) -> li
         for stage, *others in nests:
             for condition, special in stage.special:
                 lines.append(f"{pad}  if {show(condition)}:")
-                lines += _stage(plan, images, special, depth + 2)
+                lines += _stage(shown, special, depth + 2)
             if stage.special:
                 lines.append(f"{pad}  otherwise:")
-            lines += _stage(plan, images, stage, depth + (2 if stage.special else 1), others)
+            lines += _stage(shown, stage, depth + (2 if stage.special else 1), others)
     return lines
 
 
@@ -79,21 +95,20 @@ def _memory(f: FuncPlan) -> str:
 
 
 def _stage(
-    plan: Plan, images: dict[str, Image], stage: StagePlan, depth: int,
-    others: Sequence[StagePlan] = (), first: int = 0,
+    shown: _Shown, stage: StagePlan, depth: int, others: Sequence[StagePlan] = (), first: int = 0,
 ) -> list[str]:  # fmt: skip
     """The loops of a step from number `first` on, in which `others` come too."""
-    f = plan[stage.func]
+    f, images = shown.plan[stage.func], shown.images
     if first < len(stage.loops):
         loop = stage.loops[first]
         text = f"{KINDS[loop.kind]} {loop.name}{_extent(images, f, stage, loop.dim)}"
         lines = ["  " * depth + text]
-        lines += _level(plan, images, At(stage.func, stage.update, loop.name), depth + 1)
+        lines += _level(shown, At(stage.func, stage.update, loop.name), depth + 1)
         deeper = [s for s in others if s.shared > first + 1]
-        lines += _stage(plan, images, stage, depth + 1, deeper, first + 1)
+        lines += _stage(shown, stage, depth + 1, deeper, first + 1)
         for s in others:
             if s.shared == first + 1:
-                lines += _stage(plan, images, s, depth + 1, (), first + 1)
+                lines += _stage(shown, s, depth + 1, (), first + 1)
         return lines
     update = step(f.func, stage.update)
     indices = f.func.variables if update is None else [show(i) for i in update.indices]

@@ -11,6 +11,7 @@ from hbc.frontend.lowering.gpu_nest import with_block
 from hbc.frontend.plans.joined_order import Together, nests_at
 from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import At, FuncPlan, Level, StagePlan, step
+from hbc.frontend.plans.scan import scan_of
 from hbc.frontend.regions.boxes import Site, boxes_at, stage_box
 from hbc.frontend.regions.fold import check_folds, fold_factors
 from hbc.frontend.regions.joined import in_one
@@ -165,7 +166,8 @@ def _produce(
         new[name] = boxes[name]
         if window is None and f.func.updates:
             check_folds(f, boxes[name], scope)
-            continue
+            if scan_of(f.func) is not None:
+                continue
         sought = asked[name] if window is None else window.asked
         new[name], bound, inside = slide_box(
             program, f, site.level, site.nest, boxes[name], sought, scope

@@ -1,21 +1,23 @@
 """Sliding windows: a Func stored outside the loop it is computed in keeps what it computed before.
 
 store_at(C, y), compute_at(C, x): iteration x computes only what iteration x - 1 had not. Of a scan it
-runs only the steps that iteration x - 1 had not.
+runs only the steps that iteration x - 1 had not. Which Funcs may: `plans/reuse.py`.
 """
 
 from __future__ import annotations
 
 from hbc.frontend.plans.plan import At, FuncPlan, Level
+from hbc.frontend.plans.reuse import why_anew
+from hbc.frontend.plans.scan import Scan, scan_of
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, extent_of, greater, lesser
-from hbc.frontend.regions.scan import Scan, scan_of
 from hbc.ir.algebra.bounds import Interval, prove
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, eq, ge, le, maximum, select, sub
+from hbc.ir.lang.target import GPU
 from hbc.ir.lang.walk import free_variables, substitute
 
 
@@ -65,9 +67,9 @@ def _sliding(
     """The loop variable and the dimension along which the window slides, if it does."""
     if f.store is None or f.store == f.compute or nest is None or not isinstance(level, At):
         return None
-    scan = scan_of(f.func)
-    if f.func.updates and scan is None:
+    if why_anew(program.plan, f, program.target.machine == GPU):
         return None
+    scan = scan_of(f.func)
     loop = nest.stage.loop(level.loop)
     if loop is None or loop.kind is not ir.LoopKind.SERIAL or loop.dim not in nest.fixed:
         return None
