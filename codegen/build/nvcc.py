@@ -34,6 +34,8 @@ CUDA_SUFFIX: dict[CudaOutput, str] = {
 DEFAULT_ARCHS = ("sm_80", "sm_90")
 # A product and a sum stay apart unless the text says fmaf: the CPU then gives the same bits.
 FLAGS = ("-std=c++17", "-O3", "-fmad=false", "-Xptxas", "-v")
+FMAD = re.compile(r"--?fmad\b")  # in NVCC's words: then the user has said it
+LINES = ("-lineinfo", "--generate-line-info", "-G", "--device-debug")
 _ARCH = re.compile(r"sm_(\d{2,3})(a|f)?$")
 _OLDEST = 75
 _FUNCTION = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
@@ -85,6 +87,12 @@ def _version() -> str:
     return run_tool([*find_nvcc(), "--version"]).stdout
 
 
+def flags() -> tuple[str, ...]:
+    """What nvcc is given beside the words of $NVCC, which may say `-fmad=true` instead."""
+    said = any(FMAD.match(word) for word in find_nvcc())
+    return tuple(flag for flag in FLAGS if not (said and FMAD.match(flag)))
+
+
 def check_driver(driver: int) -> None:
     """ToolError when a driver (13000 is of CUDA 13.0) cannot run what this nvcc makes: that takes one
     of the same major version at least."""
@@ -124,11 +132,11 @@ def build_cuda(
     check_instructions(source.instructions, archs, source.fragments)
     with scratch_folder(folder_of(out)) as folder:
         text = folder / f"{source.name}.cu"
-        text.write_text(source.text, encoding="utf-8")
+        text.write_text(_located(source, out), encoding="utf-8")
         (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
         made = folder / f"made{CUDA_SUFFIX[kind]}"
         answer = compile_with(
-            [*find_nvcc(), *FLAGS, *_kind_flags(kind, archs), str(text), "-o", str(made)], made
+            [*find_nvcc(), *flags(), *_kind_flags(kind, archs), str(text), "-o", str(made)], made
         )
         if answer.returncode != 0:
             if unknown := _UNKNOWN_ARCH.search(answer.stderr):
@@ -137,6 +145,16 @@ def build_cuda(
             raise refusal(Refused("nvcc", file, source.text, source.instructions, said))
         made.replace(out)
     return [_of_launch(r, source) for r in resources(answer.stderr + answer.stdout)]
+
+
+def _located(source: CudaSource, out: Path) -> str:
+    """The text; where $NVCC asks for line tables, these name the `.cu` that `--emit cuda` writes beside
+    what is built, instead of one that is gone. Lines keep their numbers."""
+    if not set(LINES) & set(find_nvcc()):
+        return source.text
+    name = str(folder_of(out).resolve() / f"{source.name}.cu")
+    quoted = name.replace("\\", r"\\").replace('"', r"\"")
+    return f'#line 1 "{quoted}"\n{source.text}'
 
 
 def _of_launch(r: Resources, source: CudaSource) -> Resources:
@@ -163,7 +181,7 @@ def _unknown_arch(arch: str) -> UsageError:
 def build_cuda_cached(source: CudaSource, arch: str) -> Path:
     """The library for one architecture, from the cache when the same was built before."""
     key = hashlib.sha256()
-    for part in (_version(), *find_nvcc(), *FLAGS, arch, source.text, source.header):
+    for part in (_version(), *find_nvcc(), *flags(), arch, source.text, source.header):
         key.update(part.encode() + b"\0")
     name = f"{source.name}-{arch}-{key.hexdigest()[:32]}.so"
     return kept_library(name, lambda out: build_cuda(source, out, "so", (arch,)))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cuda_library import SCALE, cuda_of
 
+from hbc.codegen.build import nvcc as module
 from hbc.codegen.build.nvcc import (
     CUDA_SUFFIX,
+    FLAGS,
     CudaOutput,
     Resources,
     build_cuda,
     checked_archs,
+    find_nvcc,
+    flags,
     resources,
 )
 from hbc.ir.ground.diag import UsageError
@@ -40,6 +46,65 @@ ptxas info    : Function properties for two
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 14 registers
 """
+
+
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """For tests that set NVCC, which is read once otherwise."""
+    find_nvcc.cache_clear()
+    module._version.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    find_nvcc.cache_clear()
+    module._version.cache_clear()
+
+
+@pytest.mark.parametrize("switch", ["-fmad=true", "--fmad=true", "-fmad true"])
+def test_products_and_sums_in_one_by_nvcc(switch: str, named: pytest.MonkeyPatch) -> None:
+    assert flags() == FLAGS
+    named.setenv("NVCC", f"nvcc {switch}")
+    find_nvcc.cache_clear()
+    assert flags() == tuple(flag for flag in FLAGS if flag != "-fmad=false")
+
+
+def test_what_is_kept_depends_on_the_words_of_nvcc(
+    named: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    names: list[str] = []
+
+    def kept(name: str, _: object) -> Path:
+        names.append(name)
+        return tmp_path
+
+    named.setattr(module, "kept_library", kept)
+    named.setattr(module, "_version", lambda: "release 13.0")
+    for words in ("nvcc", "nvcc -fmad=true", "nvcc -lineinfo"):
+        named.setenv("NVCC", words)
+        find_nvcc.cache_clear()
+        module.build_cuda_cached(cuda_of(SCALE), "sm_80")
+    named.undo()  # before the fixture clears what it replaced
+    assert len(set(names)) == 3
+
+
+def test_line_tables_name_the_file_beside(
+    nvcc: tuple[str, ...], named: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """And the instructions are those without tables."""
+    made = []
+    for words in ((), ("-lineinfo",)):
+        named.setenv("NVCC", shlex.join([*nvcc, *words]))
+        find_nvcc.cache_clear()
+        out = tmp_path / "scale.ptx"
+        build_cuda(cuda_of(SCALE), out, "ptx", ("sm_80",))
+        made.append(out.read_text(encoding="utf-8"))
+    plain, tables = made
+    assert f'"{tmp_path}/scale.cu"' in tables
+    assert operations(plain) == operations(tables)
+
+
+def operations(ptx: str) -> list[str]:
+    """The instructions of PTX, which end in a semicolon and begin after a tab."""
+    return [line for line in ptx.splitlines() if line.startswith("\t") and line.endswith(";")]
 
 
 def test_report() -> None:
