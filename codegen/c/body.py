@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from hbc.codegen.c.abi import Abi, header_part, make_abi, ordered, overlap_pairs, strerror
 from hbc.codegen.c.entry import MEASURE, OVERLAP, Call, dense_entry, strided_entry
@@ -52,7 +53,7 @@ class Shared:
         """The array of the table; one of the same name and content serves."""
         key = (t.name, t.element.name, t.shape, repr(t.values))  # -0.0 is not 0.0
         if key not in self.tables:
-            self.tables[key] = (t, Buffer(self.scope.fresh(name), t.element))
+            self.tables[key] = (t, Buffer(self.scope.fresh(name), t.element, extent=prod(t.shape)))
         return self.tables[key][1]
 
 
@@ -80,7 +81,9 @@ def part_of(body: Body, shared: Shared, several: bool) -> Part:
     asked = () if fallback else features
     abi = make_abi(kernel, scope, fallback, asked, alike=body.alike)
     buffers |= {
-        a.name: Buffer(abi.names[a.name], a.element) for a in kernel.arguments if not a.is_scalar
+        a.name: Buffer(abi.names[a.name], a.element, extent=a.known_extent)
+        for a in kernel.arguments
+        if not a.is_scalar
     }
     main = _unit(kernel, target, abi, scope, buffers, shared.helpers)
     split = None if fallback else split_constants(kernel)

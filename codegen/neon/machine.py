@@ -11,6 +11,7 @@ from hbc.codegen.neon.access import (
     repeated,
     store,
 )
+from hbc.codegen.neon.byte_table import looked_up
 from hbc.codegen.neon.convert import CASTS, VIA, resized, saturate
 from hbc.codegen.neon.ops import ROWS, reduced_width
 from hbc.codegen.neon.permute import permuted, picked
@@ -89,7 +90,9 @@ NEON = Machine(
     lanes_of=lanes_of,
     reinterpret=_seen_as,
     masks=replace(LANE_MASKS, resized=_mask_resized),
-    accesses=Accesses(load_text, load_live, store, repeated, _permuted, load_rows),
+    accesses=Accesses(
+        load_text, load_live, store, repeated, _permuted, load_rows, looked_up=looked_up
+    ),
     shuffles=Shuffles(_copies, _picked, _pieces),
     fold=fold_lanes,
     narrowed=saturate,

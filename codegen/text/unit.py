@@ -47,7 +47,7 @@ class Text:
 class Buffer:
     """An argument, table or allocation. `pieces` (registers only): the C variable that holds the
     lanes from an element offset on; `lanes`: of each, where they are an array, else 0. `swizzle`:
-    where in shared memory the elements lie."""
+    where in shared memory the elements lie; `extent`: adjacent elements that there are, 0 if unknown."""
 
     text: str
     element: DType
@@ -55,6 +55,7 @@ class Buffer:
     pieces: dict[tuple[int, int], str] = field(default_factory=dict)
     lanes: int = 0
     swizzle: ir.Swizzle | None = None
+    extent: int = 0
 
 
 def _no_vectors(e: ir.Expr, unit: Unit) -> str:

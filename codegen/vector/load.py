@@ -15,6 +15,7 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
 from hbc.ir.lang.types import BOOL, U8, Memory
+from hbc.ir.vectors.byte_table import byte_places, is_in_byte_table
 from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.take import Take
@@ -30,7 +31,8 @@ def load(e: ir.Load, unit: Unit) -> str:
         return machine.registers.zero(U8 if t == BOOL else t, lanes)
     known, access = lane_offsets(e.index), machine.accesses
     if known is None:
-        return access.rows(e, unit) or access.gather(e, unit) or _by_lane(e, unit)
+        found = access.rows(e, unit) or _in_table(e, unit) or access.gather(e, unit)
+        return found or _by_lane(e, unit)
     base, offsets = known
     base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
     if offsets == tuple(range(lanes)):
@@ -101,6 +103,18 @@ def _register(e: ir.Load, unit: Unit) -> str:
         return machine.put("keep", t, lanes, (condition, name), unit)
     nothing = machine.registers.zero(t, lanes)
     return machine.put("select", t, lanes, (condition, name, nothing), unit)
+
+
+def _in_table(e: ir.Load, unit: Unit) -> str | None:
+    """Bytes of a small table that is in registers as a whole."""
+    buffer = unit.buffers[e.buffer]
+    if e.mask is not None or not is_in_byte_table(e, buffer.extent, unit.target):
+        return None
+    places = byte_places(e.index)
+    if places is None:
+        return None
+    t, lanes, text = e.type.element, e.type.lanes, unit.printers.vector(places, unit)
+    return machine_of(unit).accesses.looked_up(buffer.text, buffer.extent, text, t, lanes, unit)
 
 
 def _by_lane(e: ir.Load, unit: Unit) -> str:

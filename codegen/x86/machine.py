@@ -12,6 +12,7 @@ from hbc.codegen.vector.lane_masks import LANE_MASKS
 from hbc.codegen.vector.machine import Accesses, Machine, Shuffles, as_it_is
 from hbc.codegen.vector.predicates import PREDICATES
 from hbc.codegen.x86.access import gather, load_live, load_text, scatter, store
+from hbc.codegen.x86.byte_table import looked_up
 from hbc.codegen.x86.convert import AVX2_CASTS, AVX512_CASTS, VIA
 from hbc.codegen.x86.functions import halving_fold
 from hbc.codegen.x86.hold import held, held_if_widened
@@ -70,7 +71,7 @@ AVX512 = Machine(
     reinterpret=cast_register,
     masks=PREDICATES,
     accesses=Accesses(
-        load_text, load_live, store, _group_again, permuted, load_rows, gather, scatter
+        load_text, load_live, store, _group_again, permuted, load_rows, gather, scatter, looked_up
     ),
     shuffles=Shuffles(repeated, picked, _pieces, block_of),
     fold=halving_fold,

@@ -38,6 +38,14 @@ class Argument:
     def is_scalar(self) -> bool:
         return not self.extents
 
+    @property
+    def known_extent(self) -> int:
+        """Of one dimension: its elements, which are adjacent; 0 where that is not known."""
+        match self.extents:
+            case (ir.Const(value=n),):
+                return int(n)
+        return 0
+
     def stride_name(self, dim: int) -> str:
         return f"{self.name}_stride{dim}"
 

@@ -7,8 +7,9 @@ as vectors and once one by one; who gains too little is told which access is the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import Enum
+from math import prod
 
 from hbc.ir.algebra.linear import difference, is_polynomial, linear, minus, to_expr
 from hbc.ir.ground.diag import Diagnostic, Note, Severity
@@ -21,6 +22,7 @@ from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, substitute
+from hbc.ir.vectors.byte_table import is_in_byte_table
 from hbc.ir.vectors.integers import MOST_BITS
 
 GAIN = 2
@@ -74,13 +76,19 @@ def slow_lanes(
     if target.vector_bits == 0 or target.machine == GPU:
         return []
     arrays = {n.buffer: n.memory for n in nodes(kernel.body) if isinstance(n, ir.Allocate)}
+    extents = {a.name: a.known_extent for a in kernel.arguments}
+    extents |= {t.name: prod(t.shape) for t in kernel.tables}
+
+    def in_table(n: ir.Node) -> bool:
+        return isinstance(n, ir.Load) and is_in_byte_table(n, extents.get(n.buffer, 0), target)
+
     warned: dict[tuple[Span | None, str], Slow] = {}
     fine: set[tuple[Span | None, str]] = set()
     for place in _places(kernel.body, (), {}):
         own = arrays.get(place.store.buffer) in TILES or place.store.span in performed
         if not place.vectors or own:
             continue
-        slow = _judge(place, arrays, fine)
+        slow = _judge(place, arrays, fine, in_table)
         for s in slow:
             warned.setdefault(s.key, s)
     # What is adjacent in some copy of the loops, such as that inside the edges, is not the reason.
@@ -118,7 +126,10 @@ def _named(s: ir.Store, names: dict[str, ir.Expr]) -> ir.Store:
 
 
 def _judge(
-    place: Place, arrays: dict[str, Memory], fine: set[tuple[Span | None, str]]
+    place: Place,
+    arrays: dict[str, Memory],
+    fine: set[tuple[Span | None, str]],
+    in_table: Callable[[ir.Node], bool],
 ) -> list[Slow]:
     """What is slow of a statement, if that is most of its work."""
     s, lanes = place.store, 1
@@ -134,7 +145,7 @@ def _judge(
         match n:
             case ir.Load(buffer=buffer, index=index) | ir.Store(buffer=buffer, index=index):
                 way = Way.VECTOR
-                if arrays.get(buffer) is not Memory.REGISTER:
+                if arrays.get(buffer) is not Memory.REGISTER and not in_table(n):
                     way = _way(index, place.vectors)
                 key = (n.span, buffer)
                 if way is Way.VECTOR:
