@@ -7,6 +7,7 @@ marks `<!-- sass -->` of that page.
 """
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,10 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     parser.add_argument("samples", nargs="*")
     given = parser.parse_args()
+    if shutil.which(given.nvdisasm) is None:
+        parser.error(
+            f"no `{given.nvdisasm}`: pip install nvidia-cuda-nvdisasm, and name its file by --nvdisasm"
+        )
     lines = [f"| {' | '.join(HEADS)} |", f"|---|---|---|{'---:|' * (len(HEADS) - 3)}"]
     for name, schedule in wanted(given.samples):
         for arch in given.arch:

@@ -3,6 +3,8 @@ instructions counts them."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -90,3 +92,15 @@ def test_main_loops_are_counted() -> None:
     once = 1 + 1 + 1 + 1 + 1  # load, branch, move, barrier, move
     assert main_loop(PRODUCTS, "k") == MainLoop(15, once + 5 * 4 + 1, 5, 1, 1, 1)
     assert main_loop(SASS, "k") is None
+
+
+def test_without_a_disassembler_the_script_says_so_first() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "samples" / "bench" / "sass.py", "--nvdisasm", "/nowhere/nvdisasm"],
+        capture_output=True, text=True, check=False, env={**os.environ, "NVCC": "/nowhere/nvcc"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "sass.py: error: no `/nowhere/nvdisasm`: pip install nvidia-cuda-nvdisasm, and name its file by "
+        "--nvdisasm"
+    )
