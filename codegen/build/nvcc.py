@@ -148,7 +148,7 @@ def build_cuda(
 
 
 def _located(source: CudaSource, out: Path) -> str:
-    """The text; where $NVCC asks for line tables, these name the `.cu` that `--emit cuda` writes beside
+    """The text; where $NVCC asks for line tables, these name the `.cu` that `--emit cu` writes beside
     what is built, instead of one that is gone. Lines keep their numbers."""
     if not set(LINES) & set(find_nvcc()):
         return source.text

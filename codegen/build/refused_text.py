@@ -52,16 +52,19 @@ def refusal(r: Refused) -> HbcError | InternalError:
 def _of_template(r: Refused, i: Instruction, t: Template, line: str) -> Diagnostic:
     """Where the compiler names the statement that a template makes."""
     needs = ", ".join(f.name for f in i.needs)
+    form = "cu" if i.place.machine == "cuda" else "c"
     if t.is_asm:
         known = f"mend the template: it is assembler text for a processor with {needs}"
-    else:
+    elif i.place.header:
         known = (
             f"mend the template: it may use what <{i.place.header}> declares for {needs}{_types(i)}"
         )
+    else:
+        known = f"mend the template: it is a statement for what has {needs}{_types(i)}"
     return Diagnostic(
         f"{r.program} refuses what is printed for `{i.name}`, `{_shortened(line.strip())}`: "
         f"{_first_error(r.said)}",
-        t.span, f"{known}; `hbc compile --emit c` writes the whole text",
+        t.span, f"{known}; `hbc compile --emit {form}` writes the whole text",
     )  # fmt: skip
 
 
