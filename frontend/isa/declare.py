@@ -29,7 +29,8 @@ MACHINES = (X86, ARM, GPU)
 NO_PERMISSION = -1
 # No path that leads out of the compiler's folders, and nothing that ends the `#include`.
 HEADER = re.compile(r"(?:[A-Za-z_][\w-]*(?:\.[\w-]+)*(?:/[A-Za-z_][\w-]*(?:\.[\w-]+)*)*)?")
-PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+# Not the lists of registers of inline PTX: `{%0, %1}`.
+PLACEHOLDER = re.compile(r"\{([^{}%]*)\}")
 
 BIT = {
     "leaf": Entry(WHOLE),
@@ -157,8 +158,9 @@ def check_placeholders(text: ast.Text, known: tuple[str, ...], reports: Reports)
         if m[1] in known:
             names.add(m[1])
             continue
-        start = text.span.start + 1 + m.start()
-        span = Span(text.span.source, start, start + len(m[0]))
+        before, within = text.value[: m.start()], m[0]  # quotes have a backslash in the source
+        start = text.span.start + 1 + len(before) + before.count('"')
+        span = Span(text.span.source, start, start + len(within) + within.count('"'))
         listed = f"it may name {', '.join(f'`{{{n}}}`' for n in known)}"
         hint = did_you_mean(m[1], known) or listed
         reports.report(f"`{m[0]}` is no placeholder of this template", span, hint)

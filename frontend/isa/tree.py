@@ -24,8 +24,12 @@ class DescriptionBuilder(KernelBuilder):
         compiler = self.idents(c)
         is_asm = any(x.type == "ASM" for x in c)
         return isa_ast.Emit(
-            compiler[0] if compiler else None, is_asm, self.string(c[-1]), self.over(c)
+            compiler[0] if compiler else None, is_asm, self.template(c[-1]), self.over(c)
         )
+
+    def template(self, token: Any) -> ast.Text:
+        """Quotes are written `\\"`; every other backslash is C's own."""
+        return ast.Text(str(token)[1:-1].replace(r"\"", '"'), self.over([token]))
 
     def property(self, c: Children) -> isa_ast.Property:
         name, *value = c

@@ -60,6 +60,7 @@ WORDS = {
     "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
     "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "DOT": "`.`", "DOTS": "`..`",
     "IN": "`in`", "FOR": "`for`", "UPDATE": "`+=`", "STRING": "a string", "NAME": "a name",
+    "TEMPLATE": "a string",
     "AT_MOST": "`<=`", "USES": "`uses`", "NUMBER": "a number",
 }  # fmt: skip
 ARRAY = ["NAME", "COLON", "NAME"]  # how an array is declared, after the word
