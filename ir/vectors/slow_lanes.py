@@ -22,7 +22,7 @@ from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, substitute
-from hbc.ir.vectors.byte_table import is_in_byte_table
+from hbc.ir.vectors.byte_table import BLOCK, is_in_byte_table
 from hbc.ir.vectors.integers import MOST_BITS
 
 GAIN = 2
@@ -145,7 +145,8 @@ def _judge(
         match n:
             case ir.Load(buffer=buffer, index=index) | ir.Store(buffer=buffer, index=index):
                 way = Way.VECTOR
-                if arrays.get(buffer) is not Memory.REGISTER and not in_table(n):
+                looked_up = lanes % BLOCK == 0 and in_table(n)
+                if arrays.get(buffer) is not Memory.REGISTER and not looked_up:
                     way = _way(index, place.vectors)
                 key = (n.span, buffer)
                 if way is Way.VECTOR:
