@@ -48,6 +48,12 @@ def access(e: ast.Access, indices: list[ir.Expr], env: Env) -> ir.Expr:
     return ir.Access(of or name, tuple(indices), Type(element), e.span, part)
 
 
+# What the library has for Funcs of two dimensions, by the helper of inputs.
+OF_FUNCS = {
+    "clamp_edge": "clamped", "zero_edge": "zero_outside", "mirror": "reflected", "wrap": "repeated",
+}  # fmt: skip
+
+
 def edge_access(e: ast.EdgeAccess, indices: list[ir.Expr], env: Env) -> ir.Expr:
     """`clamp_edge(A)[indices]`."""
     image = edge_image(ast.Call(e.name, e.args, e.span), env)
@@ -69,7 +75,8 @@ def edge_image(e: ast.Call, env: Env) -> Image | None:
     if image.text in scope.funcs:
         scope.report(
             f"`{image.text}` is a Func, and `{name}` takes an input", image.span,
-            f"a Func has no edges: clamp the index, `{image.text}[clamp(x, 0, N - 1)]`",
+            f"a Func has no edges: clamp the index, `{image.text}[clamp(x, 0, N - 1)]`; of two dimensions "
+            f'`import "std/image.hb"` brings `{OF_FUNCS[name]}({image.text}, H, W)[y, x]`',
         )  # fmt: skip
         return None
     scope.unknown("input", image.text, image.span, scope.inputs)
