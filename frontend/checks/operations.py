@@ -25,4 +25,12 @@ def operation(op: ir.Op, left: Operand, right: Operand, span: Span, env: Env) ->
         return BROKEN
     if op in ir.COMPARISONS:
         both = (settle(both[0], env.scope), settle(both[1], env.scope))
+    if op is ir.Op.MOD and element(both[0]).is_float:
+        return _remainder(*both, span)
     return ir.Binary(op, *both, span)
+
+
+def _remainder(a: ir.Expr, b: ir.Expr, span: Span) -> ir.Expr:
+    """Of floats: `a - floor(a / b) * b`, which has the sign of `b` as that of integers."""
+    times = ir.Call(ir.MathOp.FLOOR, (ir.Binary(ir.Op.DIV, a, b, span),), a.type, span)
+    return ir.Binary(ir.Op.SUB, a, ir.Binary(ir.Op.MUL, times, b, span), span)

@@ -38,7 +38,6 @@ OPERATORS = {str(op): op for op in ir.Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({ir.Op.AND, ir.Op.OR, ir.Op.XOR})
 SHIFTS = frozenset({ir.Op.SHL, ir.Op.SHR})
 OF_FLOATS = {
-    ir.Op.MOD: "the remainder of floats is `x - floor(x / y) * y`",
     ir.Op.XOR: "there is no power operator: write `x * x`, or `exp(y * log(x))`",
 }
 
@@ -209,7 +208,7 @@ def binary(e: ast.Binary, env: Env) -> ir.Expr:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand) == BOOL:
                 return wrong(env, side, BOOL, f"`{op}` takes numbers", "cast it: `i32(...)`")
-    if op in BITWISE | SHIFTS or op is ir.Op.MOD:
+    if op in BITWISE | SHIFTS:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand).is_float:
                 return wrong(

@@ -65,6 +65,8 @@ VALUES: list[tuple[str, str, str, Array, Array, Callable[[Array, Array], Array]]
     ("math", "smoothstep(-1.0, 2.0, a)", "f32", floats(1), floats(2),
      lambda a, b: (t := np.clip((a + 1) / 3, 0, 1)) * t * (3 - 2 * t)),
     ("math", "sign(a) * b", "f32", floats(1), floats(2), lambda a, b: np.sign(a) * b),
+    ("math", "a % 1.5 + 7.25 % b", "f32", floats(1), floats(2),
+     lambda a, b: np.mod(a, 1.5) + np.mod(7.25, b)),
     ("math", "float_mod(a, 1.5)", "f32", floats(1), floats(2), lambda a, b: np.mod(a, 1.5)),
     ("math", "log2(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log2(a)),
     ("math", "log10(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log10(a)),

@@ -1,4 +1,0 @@
-size N
-input A: f32[N]
-output B: f32[N]
-B[i] = A[i] % 2
