@@ -35,7 +35,10 @@ class SpilledMask:
 def spilled_mask(e: ir.Expr, t: DType, unit: Unit) -> SpilledMask:
     """The mask in a variable. Of the first n lanes that is n, so that the C compiler sees which of them
     never are."""
-    possible, name = possible_lanes(e), unit.scope.fresh("live")
+    possible = possible_lanes(e)
+    if not any(possible):  # nothing asks for the variable, and compilers warn of that
+        return SpilledMask(lambda _: "0", possible)
+    name = unit.scope.fresh("live")
     count = first_lanes_count(e)
     if count is None:
         return SpilledMask(machine_of(unit).masks.spilled(name, e, t, unit), possible)
