@@ -43,9 +43,9 @@ for t in 2 .. L + 1 {
     q[L - t][z, y, x] = (p[L - t][z, y, x] + up_x(u[L - t])[z, y, x]) / 2
 }
 
-reduce z in Z
+reduce n in Z
 (least[y, x], depth[y, x]) = (highest, 0)
-(least[y, x], depth[y, x]) = argmin((q[0][z, y, x] / q[0][Z, y, x], z), (least[y, x], depth[y, x]))
+(least[y, x], depth[y, x]) = argmin((q[0][n, y, x] / q[0][Z, y, x], n), (least[y, x], depth[y, x]))
 
 # The disc of a pixel that is out of focus, and the greatest one that may reach a pixel.
 reduce e in 0 - R .. R + 1
@@ -82,7 +82,7 @@ schedule planes for c, avx2, avx512, arm_dot {
     tall.update.reorder(y, e, x).vectorize(x, 16)
     radius.compute_root().vectorize(x, 16)
     depth.compute_root().vectorize(x, 16).parallel(y)
-    depth.update.reorder(y, z, x).vectorize(x, 16).parallel(y)
+    depth.update.reorder(y, n, x).vectorize(x, 16).parallel(y)
     q.compute_root().vectorize(x, 16).parallel(y)
     u.compute_root().vectorize(x, 16)
     p.compute_root().vectorize(x, 16).parallel(y)
