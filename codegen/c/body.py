@@ -157,7 +157,9 @@ def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
         if fails and unit.jumps:
             out.line("int status = 0;")
         out.lines += body.lines
-        if fails:
+        if body.lines[-2:] == ["    if (status != 0)", "        return status;"]:
+            out.lines[-2:] = ["    return status;"]
+        elif fails:
             out.line("return 0;")
     return Call(f"{k.name}_{suffix}({', '.join(arguments)})", fails)
 

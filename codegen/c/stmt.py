@@ -16,7 +16,7 @@ from hbc.codegen.text.ranges import nonnegative, wraps
 from hbc.codegen.text.registers import declare_registers, fill_is_hidden, unrolled
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
-from hbc.codegen.text.unit import UNARY, Buffer, Text, Unit
+from hbc.codegen.text.unit import UNARY, Buffer, Cleanup, Text, Unit
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
@@ -246,8 +246,7 @@ def _parallel(s: ir.For, head: str, var: str, unit: Unit) -> None:
             names = [_ask(a, unit) for a in held]
             unit.out.directive("#pragma omp for")
             _iterations(head, body, names, unit)
-            for name in reversed(names):
-                unit.out.line(f"release({name});")
+            _release(names, unit)
     else:
         unit.out.directive(f"#pragma omp parallel for{worth}")
         _iterations(head, body, [], unit)
@@ -268,7 +267,6 @@ def _of_each_thread(s: ir.For) -> tuple[list[ir.Allocate], ir.Stmt]:
 
 def _iterations(head: str, body: ir.Stmt, held: list[str], unit: Unit) -> None:
     """The parallel loop itself; no iteration runs without the buffers that its thread holds."""
-    unit.live.append([])
     jumps = unit.jumps
     with unit.out.braces(head):
         if held:
@@ -277,7 +275,6 @@ def _iterations(head: str, body: ir.Stmt, held: list[str], unit: Unit) -> None:
         statement(body, unit)
         if unit.jumps > jumps:
             unit.out.line(f"{unit.region}:;")
-    unit.live.pop()
 
 
 def may_fail(s: ir.Stmt) -> bool:
@@ -311,7 +308,9 @@ def _fail_if(condition: str, code: str, unit: Unit) -> None:
         _leave_if(condition, code, unit)
         return
     with unit.out.braces(f"if ({condition})"):
-        _free_live(unit)
+        _release(unit.live, unit)
+        if unit.tile_names:
+            unit.out.line(RELEASE)
         unit.jumps += 1
         unit.out.directive("#pragma omp atomic write")
         unit.out.line(f"status = {code};")
@@ -319,25 +318,33 @@ def _fail_if(condition: str, code: str, unit: Unit) -> None:
 
 
 def _leave_if(condition: str, code: str, unit: Unit) -> None:
-    """Outside of parallel regions."""
-    if any(unit.live) or unit.tile_names:
+    """Outside of parallel regions: to where the innermost buffers are freed, or out of the function."""
+    lines = [RELEASE] if unit.tile_names else []
+    if not unit.cleanups:
+        lines.append(f"return {code};")
+    else:
+        unit.jumps += 1
+        lines += [] if code == "status" else [f"status = {code};"]
+        lines.append(f"goto {_label(unit)};")
+    if len(lines) > 1:
         with unit.out.braces(f"if ({condition})"):
-            _free_live(unit)
-            unit.out.line(f"return {code};")
+            for line in lines:
+                unit.out.line(line)
         return
     unit.out.line(f"if ({condition})")
     unit.out.depth += 1
-    unit.out.line(f"return {code};")
+    unit.out.line(lines[0])
     unit.out.depth -= 1
 
 
-def _free_live(unit: Unit) -> None:
-    """What this thread holds: everything, or in a parallel region what the region allocated."""
-    held = unit.live[-1:] if unit.region else unit.live
-    for name in reversed([name for level in held for name in level]):
-        unit.out.line(f"release({name});")
-    if unit.tile_names:
-        unit.out.line(RELEASE)
+def _label(unit: Unit) -> str:
+    """That of the innermost cleanup, which gets its name with the first jump."""
+    cleanup = unit.cleanups[-1]
+    if not cleanup.label:
+        unit.labels += 1
+        cleanup.label = "cleanup" if unit.labels == 1 else f"cleanup_{unit.labels}"
+    cleanup.jumps += 1
+    return cleanup.label
 
 
 def _allocate(s: ir.Allocate, unit: Unit) -> None:
@@ -356,12 +363,87 @@ def _allocate(s: ir.Allocate, unit: Unit) -> None:
         unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
         statement(s.body, unit)
         return
-    name = _ask(s, unit)
-    _fail_if(f"{name} == NULL", unit.codes["memory"], unit)
-    unit.live[-1].append(name)
-    statement(s.body, unit)
-    unit.live[-1].pop()
-    unit.out.line(f"release({name});")
+    _from_heap(s, unit)
+
+
+def _from_heap(s: ir.Allocate, unit: Unit) -> None:
+    """Buffers that are asked for one after the other, tested together; what fails from there on jumps to
+    where they are freed. In a parallel region what fails frees them itself."""
+    names, body = _ask_all(s, unit)
+    missing = " || ".join(f"{name} == NULL" for name in names)
+    if unit.region is not None:
+        if len(names) == 1:
+            _fail_if(missing, unit.codes["memory"], unit)
+        before = list(unit.live)
+        unit.live += names
+        if len(names) > 1:
+            _fail_if(missing, unit.codes["memory"], unit)
+        statement(body, unit)
+        unit.live = before
+        _release(names, unit)
+        return
+    if len(names) == 1:
+        _leave_if(missing, unit.codes["memory"], unit)
+    unit.cleanups.append(Cleanup())
+    if len(names) > 1:
+        _leave_if(missing, unit.codes["memory"], unit)
+    statement(body, unit)
+    cleanup = unit.cleanups.pop()
+    if cleanup.label:
+        _reach(cleanup, unit)
+    _release(names, unit)
+    if cleanup.label:
+        _leave_if("status != 0", "status", unit)
+
+
+def _reach(cleanup: Cleanup, unit: Unit) -> None:
+    """Prints the label, of which a jump from the line before it has no need."""
+    lines = [line.strip() for line in unit.out.lines[-2:]]
+    if lines == ["if (status != 0)", f"goto {cleanup.label};"]:
+        del unit.out.lines[-2:]
+        cleanup.jumps -= 1
+    if cleanup.jumps:
+        unit.out.depth -= 1
+        unit.out.line(f"{cleanup.label}:")
+        unit.out.depth += 1
+
+
+def _ask_all(s: ir.Allocate, unit: Unit) -> tuple[list[str], ir.Stmt]:
+    """Asks for the buffers of `s` and of what follows it at once; their pointers' names, and the rest."""
+    names: list[str] = []
+    for each in _asked_at_once(s, unit):
+        if isinstance(each, ir.Allocate):
+            names.append(_ask(each, unit))
+        elif each.name in unit.read_names:
+            unit.printers.declare(each.name, each.value, unit)
+        rest = each.body
+    return names, rest
+
+
+def _asked_at_once(s: ir.Allocate, unit: Unit) -> list[ir.Allocate | ir.LetStmt]:
+    """`s` and the buffers around whose statement nothing else happens, with the names between them."""
+    found: list[ir.Allocate | ir.LetStmt] = [s]
+    count, body = 1, s.body
+    while id(body) not in unit.tiles.regions:
+        match body:
+            case ir.Allocate() if is_heap(body):
+                count = len(found) + 1
+            case ir.LetStmt(value=value) if not _reads_memory(value):
+                pass
+            case _:
+                break
+        found.append(body)
+        body = body.body
+    return found[:count]
+
+
+def _reads_memory(e: ir.Expr) -> bool:
+    return any(isinstance(n, ir.Load) for n in nodes(e))
+
+
+def _release(names: Sequence[str], unit: Unit) -> None:
+    for name in reversed(names):
+        unit.out.line(f"release({name});")
 
 
 def _allocate_tiles(s: ir.Allocate, unit: Unit, *, last: bool) -> None:

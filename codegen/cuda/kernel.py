@@ -163,7 +163,7 @@ def _function(
         out=Writer(depth=1),
         buffers=dict(unit.buffers),
         printers=DEVICE_PRINTERS,
-        live=[[]],
+        live=[],
         threads=threads,
         index=indices.text,
     )

@@ -58,6 +58,14 @@ class Buffer:
     extent: int = 0
 
 
+@dataclass(slots=True)
+class Cleanup:
+    """Where heap buffers are freed: the label there, empty while no goto leads to it, and how many do."""
+
+    label: str = ""
+    jumps: int = 0
+
+
 def _no_vectors(e: ir.Expr, unit: Unit) -> str:
     raise InternalError(f"codegen: a vector of {e.type} in scalar code")
 
@@ -124,9 +132,10 @@ class Unit:
     """What printing a statement needs to know and leaves behind.
 
     `codes`: the error code for a message, `memory` being the failed allocation. `read_names`: names
-    that the body reads; others are not printed. `live`: heap buffers to free on the way out, one
-    list for the function and one for the parallel region inside it. `region`: the label at the end
-    of the parallel loop's body, when inside one; `jumps`: how many gotos lead there. `undeclared`:
+    that the body reads; others are not printed. `live`: heap buffers of a parallel region's iteration, to
+    free on the way out. `region`: the label at the end of the parallel loop's body, when inside one.
+    `cleanups`: outside of it, where heap buffers are freed, the innermost last; `labels`: how many of them
+    a goto leads to. `jumps`: how many gotos set `status`. `undeclared`:
     register variables whose declaration (their type) is printed with their first assignment.
     `mask_widths`: bits of the lanes of each named mask, where masks are
     lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
@@ -143,8 +152,10 @@ class Unit:
     scope: Scope = field(default_factory=Scope)
     prelude: Prelude = field(default_factory=Prelude)
     buffers: dict[str, Buffer] = field(default_factory=dict)
-    live: list[list[str]] = field(default_factory=lambda: [[]])
+    live: list[str] = field(default_factory=list)
     region: str | None = None
+    cleanups: list[Cleanup] = field(default_factory=list)
+    labels: int = 0
     innermost: str = ""  # the variable of the loop that lines are in, where `break` ends that
     regions: int = 0  # how many there were, so that no two labels are the same
     jumps: int = 0
