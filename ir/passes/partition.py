@@ -16,7 +16,7 @@ is divided in three: in the middle no limit is met, and what is loaded is adjace
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from hbc.ir.algebra.bounds import Interval, bounds
@@ -52,11 +52,11 @@ def _partition(s: ir.Stmt, kept: Collection[str]) -> ir.Stmt:
     if not isinstance(s, ir.For) or s.kind is not ir.LoopKind.SERIAL:
         return s
     below = list(statements(s.body))
-    inner = {x.var: x for x in below if isinstance(x, ir.For)}
-    loops = [x for x in inner.values() if x.kind not in (ir.LoopKind.VECTOR, ir.LoopKind.UNROLL)]
+    inner = [x for x in below if isinstance(x, ir.For)]
+    loops = [x for x in inner if x.kind not in (ir.LoopKind.VECTOR, ir.LoopKind.UNROLL)]
     if any(x.kind is not ir.LoopKind.SERIAL or not isinstance(x.extent, ir.Const) for x in loops):
         return s
-    names = {s.var, *inner, *(x.name for x in below if isinstance(x, ir.LetStmt))}
+    names = {s.var, *(x.var for x in inner), *(x.name for x in below if isinstance(x, ir.LetStmt))}
     if loops or isinstance(s.extent, ir.Const):
         return _within_limits(s, inner, names, kept)
     limits = [
@@ -72,10 +72,10 @@ def _partition(s: ir.Stmt, kept: Collection[str]) -> ir.Stmt:
 
 
 def _within_limits(
-    s: ir.For, inner: Mapping[str, ir.For], names: Collection[str], kept: Collection[str]
+    s: ir.For, inner: Collection[ir.For], names: Collection[str], kept: Collection[str]
 ) -> ir.Stmt:
     """The loop with the iterations apart in which no index of a vector meets a limit."""
-    if all(x.kind is not ir.LoopKind.VECTOR for x in inner.values()):
+    if all(x.kind is not ir.LoopKind.VECTOR for x in inner):
         return s
     clamps = clamped_indices(s.body, s.var, _ranges(inner), names)
     ends_known = all(_is_known(e) for c in clamps.values() for e in (c.first, c.end))
@@ -141,7 +141,7 @@ def _parts(condition: ir.Expr) -> Iterator[ir.Expr]:
             yield condition
 
 
-def _limit(condition: ir.Expr, var: str, inner: Mapping[str, ir.For]) -> ir.Expr | None:
+def _limit(condition: ir.Expr, var: str, inner: Collection[ir.For]) -> ir.Expr | None:
     """Below which value of the loop variable the condition holds in all lanes of the inner loops."""
     forms = list(implied(condition))
     if len(forms) != 1 or contains(condition, ir.Load):
@@ -155,11 +155,17 @@ def _limit(condition: ir.Expr, var: str, inner: Mapping[str, ir.For]) -> ir.Expr
     return None if low is None else simplify(add(floordiv(low, ir.const_index(-c)), 1))
 
 
-def _ranges(inner: Mapping[str, ir.For]) -> Ranges:
-    return {
-        name: Interval(x.start, simplify(sub(add(x.start, x.extent), 1)))
-        for name, x in inner.items()
-    }
+def _ranges(inner: Collection[ir.For]) -> Ranges:
+    """Of each variable, over all of its loops: the pieces of one that was divided are called alike."""
+    ranges: dict[str, Interval] = {}
+    for x in inner:
+        start, last = x.start, simplify(sub(add(x.start, x.extent), 1))
+        other = ranges.get(x.var)
+        if other is not None and other.lo is not None and other.hi is not None:
+            start = simplify(minimum(other.lo, start))
+            last = simplify(maximum(other.hi, last))
+        ranges[x.var] = Interval(start, last)
+    return ranges
 
 
 def _without(s: ir.Stmt, holds: set[ir.Expr]) -> ir.Stmt:

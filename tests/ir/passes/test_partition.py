@@ -159,6 +159,24 @@ def test_sums_in_registers_at_the_edges() -> None:
     )
 
 
+@pytest.mark.parametrize("edge", ["zero_edge", "clamp_edge"])
+def test_the_pieces_of_a_divided_loop_decide_together_about_the_loop_outside(edge: str) -> None:
+    """Each piece goes over a part of the loop: limits hold outside of it where they hold in all of them."""
+    program = f"""
+        size W, H
+        input A: f32[W]
+        input h: f32[9]
+        output f: f32[H, W]
+        edge = {edge}(A)
+        reduce k in 9
+        f[y, n] = 0
+        f[y, n] += h[k] * edge[n - k]
+    """
+    rows = "f.update.split(n, no, ni, 48).reorder(y, no, k, ni).vectorize(ni, 4)"
+    agrees(program, rows + ".unroll(ni)", "avx2")
+    agrees(program, rows + ".unroll(k, 2).unroll(ni)", "avx2")
+
+
 def dedented(text: str, first: str) -> str:
     """The lines from the first that starts so on, at the left margin."""
     lines = text.splitlines()
