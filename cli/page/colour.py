@@ -18,6 +18,7 @@ LIGHT, DARK = "friendly", "github-dark"
 STRUCTURE = (
     "kernel", "compute", "store", "parallel", "vectorized", "unrolled", "blocks", "threads", "lanes",
     "for", "from", "count", "let", "in", "if", "else", "otherwise", "select", "allocate", "where", "inlined",
+    "constant", "while", "and", "or", "not",
 )  # fmt: skip
 
 

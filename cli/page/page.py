@@ -22,6 +22,7 @@ from hbc.cli.page.links import Line, core, made_by, of_code, schedule_lines
 from hbc.cli.page.loops import Loop, costs_of, count_text, listed
 from hbc.cli.page.notes import Note, notes_of
 from hbc.cli.page.roof import Picture, roof
+from hbc.cli.page.source import parts_of
 from hbc.codegen.c.source import CSource
 from hbc.frontend.directives.loop_tree import loop_tree
 from hbc.frontend.program.funcs import Pipeline
@@ -82,13 +83,10 @@ def page(compiled: Compiled) -> str:
         begin, len(c_lines) - end,
     )  # fmt: skip
     passes, notes = _passes(compiled)
-    source = p.source.text.rstrip("\n").split("\n")
-    of_schedule = set(directives.values())
-    left = [Line(n, n if n in of_schedule else None) for n in range(1, len(source) + 1)]
     template = _environment().get_template("page.html")
     return template.render(
         title=chosen.title,
-        source=list(zip(left, coloured(p.source.text, "hb"), strict=True)),
+        source=parts_of(chosen, set(directives.values())),
         notes=_by_line(notes),
         c=c,
         assembly=_assembly(compiled, range(begin + 1, end + 1)),

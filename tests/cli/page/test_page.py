@@ -151,8 +151,45 @@ def test_pages_without_some_parts(hbc: Command, tmp_path: Path) -> None:
         page = (tmp_path / "twice.html").read_text(encoding="utf-8")
         parsed = Lines()
         parsed.feed(page)
-        assert parsed.text("source") == text
+        shown = parsed.text("source")
+        assert shown.startswith(text)
+        assert ("Made by hbc" in page) == (shown != text) == (target == "c")
         assert missing in page
+
+
+def test_schedules_that_were_not_chosen_are_folded(hbc: Command, tmp_path: Path) -> None:
+    """With the comments above them, and named; all lines are there, in their order."""
+    kernel = tmp_path / "relu.hb"
+    other = "# For others.\nschedule other for c {\n    O.vectorize(x, 4)\n    O.unroll(x, 2)\n}\n"
+    text = SOURCE.replace("example", f"{other}\nexample")
+    kernel.write_text(text, encoding="utf-8")
+    for name, folded in (("fast", "other for c"), ("other", "fast for c, avx2, avx512")):
+        arguments = ("--target", "c", "--schedule", name, "-o", tmp_path, "--emit", "html")
+        assert hbc("compile", kernel, *arguments).code == 0
+        page = (tmp_path / "relu.html").read_text(encoding="utf-8")
+        parsed = Lines()
+        parsed.feed(page)
+        assert parsed.text("source") == text
+        left = page[page.index('class="source"') : page.index('class="made"')]
+        inside = re.findall(r"<details><summary>(.*?)</summary>(.*?)</details>", left, re.DOTALL)
+        assert [said for said, _ in inside] == [f"schedule {folded}: not used here"]
+        assert ("For others." in inside[0][1]) == (name == "fast")
+        assert "data-s" not in inside[0][1]
+
+
+def test_a_schedule_that_hbc_made_is_shown_and_linked(hbc: Command, tmp_path: Path) -> None:
+    kernel = tmp_path / "relu.hb"
+    text = SOURCE[: SOURCE.index("schedule")] + SOURCE[SOURCE.index("example") :]
+    kernel.write_text(text, encoding="utf-8")
+    done = hbc("compile", kernel, "--target", "avx2", "-o", tmp_path, "--emit", "html", "--write")
+    assert done.code == 0, done.err
+    parsed = Lines()
+    parsed.feed((tmp_path / "relu.html").read_text(encoding="utf-8"))
+    made = parsed.text("source")[len(text) :]
+    assert made.startswith("schedule auto_avx2 for avx2 {\n    O.")
+    assert made in kernel.read_text(encoding="utf-8"), "as --write puts it into the file"
+    directives = {s for line, s, _ in parsed.parts["source"] if s and line.startswith("    O.")}
+    assert directives & {s for _, s, _ in parsed.parts["tab-code"] if s}
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
