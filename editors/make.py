@@ -62,7 +62,7 @@ def files() -> dict[Path, str]:
                 "storage.type": choice(types),
                 "support.function": choice(functions),
                 "constant.numeric": NUMBER,
-                "keyword.operator": r"\+=|-=|\*=|min=|max=|==|!=|<=|>=|\.\.|[-+*/%&|^~<>=]",
+                "keyword.operator": r"(<<|>>|[-+*/%&|^]|min|max)=|==|!=|<=|>=|\.\.|\*\*|[-+*/%&|^~<>=]",
             },
         ),
         Path("vscode/syntaxes/sf.tmLanguage.json"): textmate(

@@ -78,7 +78,7 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
 }
 
 MATH = '`import "std/math.hb"` brings '
-POWER = f"write `x * x`; {MATH}`power(x, y)` for x > 0"
+POWER = "a power is written `x ** y`"
 CASTS = "a cast is the name of the type: `f32(x)`"
 ROUNDED = "conversions of floats to integers saturate: `u8(x)`; of integers, `u8(clamp(x, 0, 255))`"
 REDUCED = (

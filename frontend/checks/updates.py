@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hbc.frontend.checks.access import rank_fits
+from hbc.frontend.checks.operations import operation
 from hbc.frontend.checks.types import convert, text
 from hbc.frontend.checks.values import condition, index, value
 from hbc.frontend.program.funcs import Update
@@ -24,6 +25,8 @@ OPERATORS = {
     "+=": ir.Op.ADD, "-=": ir.Op.ADD, "*=": ir.Op.MUL, "min=": ir.Op.MIN, "max=": ir.Op.MAX,
     "|=": ir.Op.OR, "&=": ir.Op.AND, "^=": ir.Op.XOR,
 }  # fmt: skip
+# Those that are no sums of a kind: `f[i] /= x` is `f[i] = f[i] / x`, one step after the other.
+IN_ORDER = {"/=": ir.Op.DIV, "%=": ir.Op.MOD, "<<=": ir.Op.SHL, ">>=": ir.Op.SHR}
 
 
 def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope) -> Update | None:
@@ -49,7 +52,9 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
         return None
     op = OPERATORS.get(u.op)
     term = convert(term, u.value, t, f"`{name}`", scope)
-    if op is not None and not fits(op, t):
+    in_order = IN_ORDER.get(u.op)
+    applied = op or in_order
+    if applied is not None and not fits(applied, t):
         scope.report(f"`{u.op}` does not apply to {t}", u.span)
     if len(scope.mistakes) > before or is_broken(term):
         return None
@@ -59,6 +64,8 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     own = ir.Access(of, indices, Type(t), left_span(u), "" if of == name else name)
     if op is not None:
         stored = ir.Binary(op, own, term, u.span)
+    elif in_order is not None:
+        stored = operation(in_order, (own, u.value), (term, u.value), u.span, env)
     elif (combined := spelled_out(term, own)) is not None:
         op, term = combined
         stored = ir.Binary(op, own, term, u.span)
@@ -190,6 +197,8 @@ def left_span(u: ast.Definition) -> Span:
 def fits(op: ir.Op, t: DType) -> bool:
     if op in (ir.Op.AND, ir.Op.OR, ir.Op.XOR):
         return not t.is_float
+    if op in (ir.Op.SHL, ir.Op.SHR):
+        return t.is_int
     return t != BOOL
 
 

@@ -12,7 +12,7 @@ from typing import assert_never
 from hbc.frontend.checks import let_indices
 from hbc.frontend.checks.access import access, edge_access
 from hbc.frontend.checks.calls import call
-from hbc.frontend.checks.operations import operation
+from hbc.frontend.checks.operations import POWER, operation, power
 from hbc.frontend.checks.types import bare, spoken, text, to_type, wrong
 from hbc.frontend.program.constants import with_numbers
 from hbc.frontend.program.literals import (
@@ -38,7 +38,7 @@ OPERATORS = {str(op): op for op in ir.Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({ir.Op.AND, ir.Op.OR, ir.Op.XOR})
 SHIFTS = frozenset({ir.Op.SHL, ir.Op.SHR})
 OF_FLOATS = {
-    ir.Op.XOR: "there is no power operator: write `x * x`, or `exp(y * log(x))`",
+    ir.Op.XOR: "a power is written `x ** y`",
 }
 
 
@@ -203,11 +203,13 @@ def binary(e: ast.Binary, env: Env) -> ir.Expr:
                 hint = "compare: `x != 0`; bits are combined by `&` and `|`"
                 return wrong(env, side, element(operand), f"`{e.op}` takes conditions", hint)
         return ir.Binary(ir.Op.AND if e.op == "and" else ir.Op.OR, a, b, e.span)
-    op = OPERATORS[e.op]
-    if op not in (ir.Op.EQ, ir.Op.NE, *BITWISE):
+    if e.op not in ("==", "!=", *map(str, BITWISE)):
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand) == BOOL:
-                return wrong(env, side, BOOL, f"`{op}` takes numbers", "cast it: `i32(...)`")
+                return wrong(env, side, BOOL, f"`{e.op}` takes numbers", "cast it: `i32(...)`")
+    if e.op == POWER:
+        return power((a, e.a), (b, e.b), e.span, env)
+    op = OPERATORS[e.op]
     if op in BITWISE | SHIFTS:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand).is_float:

@@ -17,6 +17,7 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "%": lambda a, b: a % b if b else 0,
     "<<": lambda a, b: a << min(b, LONGEST_SHIFT) if b >= 0 else 0,
     ">>": lambda a, b: a >> b if b >= 0 else 0,
+    "**": lambda a, b: a ** min(b, LONGEST_SHIFT) if b >= 0 else 0,
 }
 LONGEST_SHIFT = 63
 

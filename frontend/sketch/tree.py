@@ -23,6 +23,7 @@ class SketchBuilder(Builder):
     }  # fmt: skip
     PREFIX: ClassVar = {"not": 3, "-": 10}
     COMPARISON = None  # they chain
+    RIGHTWARD = None
 
     def sketch(self, c: Children) -> ast.File:
         made: ast.File = self.filled(ast.File, unversioned(c))

@@ -11,7 +11,8 @@ from dataclasses import field
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
 
-# How tightly each binary operator binds. Comparisons do not chain; all others associate to the left.
+# How tightly each binary operator binds. Comparisons do not chain; powers associate to the right and bind
+# tighter than a sign before them, all others associate to the left.
 PRECEDENCE: dict[str, int] = {
     "or": 1,
     "and": 2,
@@ -22,8 +23,10 @@ PRECEDENCE: dict[str, int] = {
     "<<": 8, ">>": 8,
     "+": 9, "-": 9,
     "*": 10, "/": 10, "%": 10,
+    "**": 12,
 }  # fmt: skip
 COMPARISON = 4
+POWER = 12
 PREFIX: dict[str, int] = {"not": 3, "-": 11, "~": 11}
 
 # Other spellings of the same operator.

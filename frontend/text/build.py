@@ -38,7 +38,7 @@ class Several(tuple[Any, ...]):
 class Builder:
     """Holds the source that spans point into and the mistakes that only the rules can see. `MODULES`: where
     the classes are. `NAMES`: of those whose rule is called otherwise. How tightly operators bind: as in
-    `ast`; those of the level `COMPARISON` do not chain."""
+    `ast`; those of the level `COMPARISON` do not chain, those of `RIGHTWARD` associate to the right."""
 
     MODULES: ClassVar[tuple[ModuleType, ...]]
     LISTS: ClassVar[frozenset[str]]
@@ -46,6 +46,7 @@ class Builder:
     PRECEDENCE: ClassVar[Mapping[str, int]] = ast.PRECEDENCE
     PREFIX: ClassVar[Mapping[str, int]] = ast.PREFIX
     COMPARISON: ClassVar[int | None] = ast.COMPARISON
+    RIGHTWARD: ClassVar[int | None] = ast.POWER
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -146,7 +147,8 @@ class Builder:
             reduce_above(level + 1)
             if level == self.COMPARISON and operators and operators[-1][2] == level:
                 self.chained(operators[-1][0], x)
-            reduce_above(level)
+            if level != self.RIGHTWARD:
+                reduce_above(level)
             operators.append((x, False, level))
             expect_operand = True
         reduce_above(0)

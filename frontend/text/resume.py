@@ -12,7 +12,7 @@ STATEMENT = re.compile(
     r"^[ \t]*(?:"
     r"(?:kernel|size|param|type|input|output|table|require|bound|reduce|schedule|example)\b"
     r"|for[ \t]+[A-Za-z_]\w*[ \t]+in\b"
-    r"|\(?[A-Za-z_]\w*(?:\s*:\s*\w+)?[ \t]*\[[^\n]*\]\)?[ \t]*(?:[-+*|&^]|min|max)?=(?!=)"
+    r"|\(?[A-Za-z_]\w*(?:\s*:\s*\w+)?[ \t]*\[[^\n]*\]\)?[ \t]*(?:<<|>>|[-+*/%|&^]|min|max)?=(?!=)"
     r")",
     re.MULTILINE,
 )

@@ -49,23 +49,19 @@ TYPES = (
     r"[iu](?:8|16|32|64)|b?f16|f32|f64)"
 )
 CAST = ("a cast is the name of the type", "write `f32(x)`, `i32(x)`, `u8(x)`, ...")
-ASSIGNS = r"\s*(?::\s*\w+\s*)?(?:[-+*/|&^]|min|max)?=(?!=)"
+ASSIGNS = r"\s*(?::\s*\w+\s*)?(?:<<|>>|[-+*/%|&^]|min|max)?=(?!=)"
 FUNCTION = r"(?:^|\n)[ \t]*(?P<name>[A-Za-z_]\w*)$"
 
 SLIPS = (
     # Operators of C and Python
-    Slip(r"\*", r"\*$", "there is no power operator",
-         "write `x * x`, or `exp(y * log(x))`"),
-    Slip(r"\*\*", r"", "there is no power operator",
-         "write `x * x`, or `exp(y * log(x))`"),
     Slip(r"//", r"", "`//` is no operator and begins no comment",
          "`/` of integers floors; comments begin with `#`"),
     Slip(r"/\*", r"", *COMMENT),
     Slip(r"\*", r"/$", *COMMENT),
     Slip(r"\?", r"", "there is no operator `?`", "write `select(condition, a, b)`"),
     Slip(r"(\+\+|--)", r"", "there is no operator `{}`", "write `f[x] += 1`"),
-    Slip(r"(?P<op>/|%|<<|>>)=", r"", "there is no operator `{}`",
-         "updates are `+= -= *= min= max= |= &= ^=` and `=`: write `f[x] = f[x] <op> ...`"),
+    Slip(r"(?P<op>\*\*|&&|\|\|)=", r"", "there is no operator `{}`",
+         "updates are `= += -= *= /= %= <<= >>= min= max= |= &= ^=`: write `f[x] = f[x] <op> ...`"),
     Slip(r"\+", r"=$", "there is no operator `=+`", "write `+=` to add, or leave the sign out"),
     Slip(r"\+(?=\s*(?:\n|$))", r"\+$", "there is no operator `++`", "write `f[x] += 1`"),
     Slip(r"\+", r"[-+*/%(\[,<>&|^]$", "a sign `+` is not written", "leave it out"),

@@ -21,6 +21,7 @@ def expression(env: Env, t: DType, depth: int) -> str:
     kinds = [(4, "arith"), (2, "extreme"), (2, "cast"), (2, "select"), (1, "let"), (1, "unary")]
     kinds += [(2, "math")] if t.is_float else [(2, "bits"), (2, "divide")]
     kinds += [(1, "place")] if env.variables else []
+    kinds += [(1, "power")]
     kind = weighted(env.c, kinds)
     if kind == "place":
         return named_place(env, t, depth)
@@ -50,6 +51,8 @@ def expression(env: Env, t: DType, depth: int) -> str:
             return f"abs({a})" if chance(env.c, 50) else f"(-{a})"
         case "math":
             return f"{pick(env.c, FUNCTIONS)}({a})"
+        case "power":
+            return f"({a} ** {exponent(env, t, depth - 1)})"
         case "bits":
             return f"({a} {pick(env.c, ('&', '|', '^', '<<', '>>'))} {operand(env, t, depth - 1)})"
         case _:
@@ -80,6 +83,15 @@ def operand(env: Env, t: DType, depth: int) -> str:
 
 def divisor(env: Env, t: DType, depth: int) -> str:
     return pick(env.c, ("3", "2", "7", "16")) if chance(env.c, 60) else expression(env, t, depth)
+
+
+def exponent(env: Env, t: DType, depth: int) -> str:
+    """A whole number, or one that need not be."""
+    if t.is_int:
+        return pick(env.c, ("2", "3", "1", "0", "5", "62"))
+    if t.bits == 64 or chance(env.c, 60):
+        return pick(env.c, ("2", "3", "1", "0", "-1", "-2", "7", "2.0", "0.5"))
+    return pick(env.c, ("1.5", "-0.5", "2.4")) if chance(env.c, 50) else expression(env, t, depth)
 
 
 def condition(env: Env, depth: int) -> str:

@@ -8,7 +8,7 @@ from choices import Choices, chance, pick
 from draft import Array, FuncDraft
 
 LINE = re.compile(
-    r"(?P<name>\w+)(?P<type>: \w+)?\[(?P<place>.*?)\] (?P<op>[-+*|&^]|min|max)?= (?P<term>.*?)"
+    r"(?P<name>\w+)(?P<type>: \w+)?\[(?P<place>.*?)\] (?P<op>[-+*/%|&^]|<<|>>|min|max)?= (?P<term>.*?)"
     r"(?P<where> where .*)?(?P<while> while .*)?"
 )
 

@@ -45,8 +45,9 @@ FEATURES: dict[str, str] = {
     "staged by a block": r"shared\)", "f16 and bf16": r"(?m)^input [AI]: bf16[^:]*\ninput \w+: f16\[",
     "1 x 1 tiles": r"tile\(.*, 1, 1\)",
     "data-dependent index": r"\[[^=\n]*i64\(\w+\[",
-    **{f"{op}=": rf"\] {re.escape(op)}= " for op in ("+", "*", "min", "max", "&", "|", "^")},
-    **{op: rf" {re.escape(op)} " for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")},
+    **{f"{op}=": rf"\] {re.escape(op)}= "
+       for op in ("+", "-", "*", "/", "%", "<<", ">>", "min", "max", "&", "|", "^")},
+    **{op: rf" {re.escape(op)} " for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "**")},
     "~": r"\(~", "unary -": r"\(-\w",
 }  # fmt: skip
 FEATURES["no input"] = r"\A(?![\s\S]*\ninput )"

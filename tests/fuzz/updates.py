@@ -91,6 +91,13 @@ def operators(func: FuncDraft) -> tuple[str, ...]:
     return "+", "max", "min", "*", "|", "&", "^"
 
 
+def ordered(func: FuncDraft) -> tuple[str, ...]:
+    """Of updates whose steps come one after the other."""
+    if func.element == BOOL:
+        return ("",)
+    return ("", "+", "-", "/", "%") + (() if func.element.is_float else ("<<", ">>"))
+
+
 def narrowed(c: Choices, func: FuncDraft, name: str, span: Span) -> str:
     """The declaration of a reduction variable that runs as far as a variable of the Func lets it."""
     end = text(plus(span.high, {"": 1}))
@@ -241,9 +248,10 @@ def overwrite(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
         if index == variable and func.element != BOOL:
             own = Array(func.name, func.element, len(func.variables), "func")
             line = f"{func.name}[{place}] = {own.name}[{place}] + {term}{suffix(env)}"
+            if chance(c, 40):
+                line = f"{func.name}[{place}] {pick(c, ordered(func)[1:])}= {term}{suffix(env)}"
         else:
-            line = f"{func.name}[{place}] {pick(c, ('', '+')) if func.element != BOOL else ''}= "
-            line += f"{term}{suffix(env)}"
+            line = f"{func.name}[{place}] {pick(c, ordered(func))}= {term}{suffix(env)}"
         pure = tuple(v for v in func.variables if v != left_out)
         extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
         return UpdateDraft(line, pure, used(reduce, line), extents, False, False, reads)
