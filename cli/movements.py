@@ -6,20 +6,26 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hbc.ir.movement.move import Moved, move
+from hbc.ir.movement.move import move
+from hbc.ir.movement.moved import Moved
+from hbc.ir.movement.reverse import reverse
 
 if TYPE_CHECKING:
     from hbc.cli.compiled import Chosen
     from hbc.cli.show.report import Json
+    from hbc.ir.lang.kernel import Kernel
 
 
 def movements(chosen: Chosen) -> list[Moved]:
-    """What the pass `move` does to the kernel, in the order of its statements."""
+    """What the passes `reverse` and `move` do to the kernel, each in the order of its statements."""
     from hbc.cli.pipeline import lower_to_kernel
 
     found: list[Moved] = []
     p, schedule, target = chosen.pipeline, chosen.schedule, chosen.target
-    move(lower_to_kernel(p, schedule, target, before="move"), target, found)
+    after: dict[str, Kernel] = {}
+    kernel = lower_to_kernel(p, schedule, target, after.__setitem__, before="move")
+    reverse(after["promote"], target, found)
+    move(kernel, target, found)
     return found
 
 

@@ -15,6 +15,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.movement.move import move
+from hbc.ir.movement.reverse import reverse
 from hbc.ir.passes.carry import carry
 from hbc.ir.passes.forward import forward
 from hbc.ir.passes.hoist import hoist
@@ -180,6 +181,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "A thread or warp adds up its own atomic updates first."),
     Pass("promote", on_kernel(promote), ALWAYS,
         "Small arrays with constant indices become registers. When accesses have their final width."),
+    Pass("reverse", reverse, CPUS,
+        "Statements that mostly load backwards go forwards, and are reversed once. Before loads are shared."),
     Pass("share", on_kernel(share), ALWAYS,
         "What straight-line code computes or loads twice gets a name."),
     Pass("move", move, CPUS,

@@ -19,17 +19,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hbc.ir.ground.record import record
-from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
-from hbc.ir.lang.types import TILES, DType, Memory
+from hbc.ir.lang.types import TILES, DType
 from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
-from hbc.ir.movement.chain import Chain, fine
+from hbc.ir.movement.chain import Chain
 from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
-from hbc.ir.movement.library import WIDTHS, filled, known_chain
-from hbc.ir.movement.places import Access, Rows, groups, is_apart
+from hbc.ir.movement.library import WIDTHS, known_chain
+from hbc.ir.movement.moved import Moved
+from hbc.ir.movement.places import IN_MEMORY, Access, Rows, groups, is_apart
 from hbc.ir.movement.price import price_of, price_of_plan
+from hbc.ir.movement.registers import put, register, registers, steps
 from hbc.ir.movement.windows import (
     Part,
     Place,
@@ -41,22 +42,6 @@ from hbc.ir.movement.windows import (
     spans,
     touched,
 )  # fmt: skip
-from hbc.ir.vectors.take import constants
-
-
-@record
-class Moved:
-    """What became of some accesses of a buffer: `vectors` of them, by so many `moves` instructions between
-    `whole` loads or stores, where it would have taken `before` instructions."""
-
-    buffer: str
-    stored: bool
-    type: str
-    vectors: int
-    whole: int
-    moves: int
-    before: int
-    span: Span | None
 
 
 @record
@@ -76,9 +61,8 @@ def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Ke
     accesses = (n for n in nodes(kernel.body) if isinstance(n, ir.Load | ir.Store))
     if not any(is_apart(a, widths) for a in accesses):
         return kernel
-    memory = (Memory.HEAP, Memory.STACK, Memory.AUTO)
     allocated = [s for s in statements(kernel.body) if isinstance(s, ir.Allocate)]
-    elsewhere = frozenset(a.buffer for a in allocated if a.memory not in memory)
+    elsewhere = frozenset(a.buffer for a in allocated if a.memory not in IN_MEMORY)
     tiles = frozenset(a.buffer for a in allocated if a.memory in TILES)
     written = frozenset(_stored_by(kernel.body))
     work = _Move(target, widths, elsewhere, tiles, written, [] if moved is None else moved)
@@ -151,18 +135,18 @@ class _Move:
         buffer, lanes = group[0].node.buffer, len(vectors[0])
         for part, chain in choice.parts:
             name = self._fresh(buffer)
-            new: list[Item] = [_buffer(name, t, lanes, chain, part)]
+            new: list[Item] = [registers(name, t, lanes, len(part.sources), chain)]
             for k, n in enumerate(part.sources):
                 index = rows.index(choice.plan.sources[n], choice.plan.run)
                 assert index is not None
-                new.append(_set(name, k, ir.Load(buffer, index, t(lanes))))
-            new += _steps(name, t, lanes, part, chain)
+                new.append(put(name, k, ir.Load(buffer, index, t(lanes))))
+            new += steps(name, t, lanes, len(part.sources), chain)
             values = {vectors[n]: chain.outputs[k] for k, n in enumerate(part.outputs)}
             members = [a for a in group if a.places in values]
             before.setdefault(min(a.item for a in members), []).extend(new)
             for access in members:
                 assert isinstance(access.node, ir.Load)
-                at = _register(values[access.places], lanes)
+                at = register(values[access.places], lanes)
                 value = ir.Load(name, at, access.node.type)
                 instead.setdefault(access.item, {})[access.node] = value
 
@@ -200,13 +184,13 @@ class _Move:
                 name = self._fresh(buffer)
                 some = [group[n] for n in part.sources]
                 before.setdefault(min(a.item for a in some), []).append(
-                    _buffer(name, t, lanes, chain, part)
+                    registers(name, t, lanes, len(part.sources), chain)
                 )
                 for k, access in enumerate(some):
                     assert isinstance(access.node, ir.Store)
-                    instead[access.item] = _set(name, k, access.node.value)
+                    instead[access.item] = put(name, k, access.node.value)
                 last = after.setdefault(max(a.item for a in some), [])
-                last += _steps(name, t, lanes, part, chain)
+                last += steps(name, t, lanes, len(part.sources), chain)
                 for k, n in enumerate(part.outputs):
                     last += _whole_stores(
                         buffer, name, t, chain.outputs[k] * lanes, choice.plan, n, rows
@@ -303,30 +287,6 @@ def _distinct(group: Sequence[Access]) -> list[Access]:
 def _places(choice: _Choice) -> list[tuple[Place, ...]]:
     """Of the vectors of its plan, in their order."""
     return [a.places for a in _distinct(choice.group)]
-
-
-def _register(number: int, lanes: int) -> ir.Expr:
-    return ir.Ramp(ir.const_index(number * lanes), ir.const_index(1), lanes)
-
-
-def _set(name: str, number: int, value: ir.Expr) -> ir.Store:
-    return ir.Store(name, _register(number, value.type.lanes), value)
-
-
-def _buffer(name: str, t: DType, lanes: int, chain: Chain, part: Part) -> Registers:
-    return Registers(name, t, (len(part.sources) + len(chain.steps)) * lanes)
-
-
-def _steps(name: str, t: DType, lanes: int, part: Part, chain: Chain) -> list[ir.Stmt]:
-    """The instructions of a chain, each the lanes of one or two registers. Those of which nothing is
-    wanted are the first."""
-    count = len(part.sources)
-    made: list[ir.Stmt] = []
-    for number, step in enumerate(chain.steps):
-        row = fine(filled(step.row), lanes // len(step.row))
-        picks = tuple(step.operands[u // lanes] * lanes + u % lanes for u in row)
-        made.append(_set(name, count + number, ir.Load(name, constants(picks), t(lanes))))
-    return made
 
 
 def _whole_stores(

@@ -12,13 +12,14 @@ from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import broadcast
-from hbc.ir.lang.types import BOOL
+from hbc.ir.lang.types import BOOL, Memory
 from hbc.ir.lang.walk import free_variables
 from hbc.ir.movement.windows import Place
 from hbc.ir.vectors.lane_rows import lane_rows
 
 ELEMENTS = (8, 16, 32, 64)
 MOST_ROWS = 64
+IN_MEMORY = (Memory.HEAP, Memory.STACK, Memory.AUTO)
 
 
 @dataclass(slots=True)

@@ -34,7 +34,8 @@ from hbc.ir.lang.types import DTYPES
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 from hbc.ir.movement.chain import ANY, Movement, Row, fine
 from hbc.ir.movement.library import WIDTHS, filled, library_file, read_library
-from hbc.ir.movement.move import Moved, move
+from hbc.ir.movement.move import move
+from hbc.ir.movement.moved import Moved
 
 KERNEL = """
 size N

@@ -22,7 +22,8 @@ from hbc.ir.movement.library import (
     read_library,
     written,
 )
-from hbc.ir.movement.move import Moved, move
+from hbc.ir.movement.move import move
+from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.windows import Place, adjacent, in_blocks, inverted, separate, spans
 
 HEAD = """
