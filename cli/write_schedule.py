@@ -45,7 +45,8 @@ def with_schedule(source: Source, name: str, block: str, first_for: str | None =
     for s in statements:
         if isinstance(s, ast.Example) or (first_for is not None and _serves(s, first_for)):
             start = _with_comments(text, text.rfind("\n", 0, s.span.start) + 1)
-            return f"{text[:start]}{block}\n{text[start:]}"
+            above = "" if text[:start].endswith(("\n\n", "{\n")) or not start else "\n"
+            return f"{text[:start]}{above}{block}\n{text[start:]}"
     return f"{text[:end].rstrip()}\n\n{block}{text[end:]}"
 
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from hbc.cli.api.library import Library
 
 
+_GIVEN = "it is given to hbc.compile(..., {}), not to a call"
+OF_COMPILE = {n: _GIVEN.format(n + "=") for n in ("threads", "target", "schedule", "on_cpu")}
+"""Arguments of `hbc.compile` that a call is given by mistake, and what to do instead."""
+
+
 @record
 class Plan:
     """What calls on arrays of the same shapes and strides have in common. `strides`: of each array, in
@@ -77,7 +82,8 @@ def arrays_in_order(
             found[name] = value
         else:
             known = [*names, *sorted(sizes)]
-            hint = did_you_mean(name, known) or f"there is {', '.join(f'`{k}`' for k in known)}"
+            there = f"there is {', '.join(f'`{k}`' for k in known)}"
+            hint = OF_COMPILE.get(name) or did_you_mean(name, known) or there
             raise ArgumentError(
                 Diagnostic(f"`{p.name}` has no input and no size `{name}`", hint=hint)
             )

@@ -225,9 +225,16 @@ def _of_buffer(array: Any, what: str) -> View:
     except (ValueError, BufferError) as failure:
         said = f"{what} is {article} {name} whose memory NumPy cannot read: {failure}"
         raise ArgumentError(Diagnostic(said)) from None
+    if isinstance(array, list | tuple):
+        raise ArgumentError(
+            Diagnostic(
+                f"{what} is {article} {name}, no array",
+                hint="make one of it: numpy.array(..., dtype), of the type that the kernel declares",
+            )
+        )
     raise ArgumentError(
         Diagnostic(
-            f"{what} is {article} {name}, no array",
+            f"{what} is {'None' if array is None else f'{article} {name}'}, no array",
             hint="pass a NumPy array, a torch tensor, or what has __dlpack__, __array_interface__ or the "
             "buffer protocol",
         )

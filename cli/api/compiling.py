@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 Setting = int | float | str
 TEXT_NAME = "<kernel>"  # what diagnostics call a kernel that is no file
+DEFINES = re.compile(r"\]\s*[-+*]?=")  # as in `B[i] = A[i]`, not as in a path
 AUTO = "auto"  # as target: the best for this kernel that the machine runs
 
 
@@ -68,6 +70,13 @@ def _source(kernel: str | os.PathLike[str]) -> Path | Source:
 
     if isinstance(kernel, str) and "\n" in kernel:
         return Source(TEXT_NAME, kernel.replace("\r\n", "\n"))
+    if isinstance(kernel, str) and (DEFINES.search(kernel) or not kernel.strip()):
+        raise UsageError(
+            Diagnostic(
+                f"there is no file `{kernel}`",
+                hint="a path is meant unless the text has a line break: end it with one",
+            )
+        )
     return Path(kernel)
 
 

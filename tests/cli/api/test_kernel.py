@@ -78,6 +78,8 @@ def test_verify_and_bench() -> None:
     [
         (TEXT.replace("A[i]", "B[i]"), {}, hbc.HbcError, "<kernel>:4:8: error: unknown Func or input `B`"),
         ("missing.hb", {}, hbc.HbcError, "cannot read `missing.hb`"),
+        ("B[i] = A[i]", {}, hbc.UsageError, "there is no file `B[i] = A[i]`"),
+        ("", {}, hbc.UsageError, "there is no file ``"),
         (TEXT, {"target": "avx5"}, hbc.UsageError, "there is no target `avx5`"),
         (TEXT, {"schedule": "fast"}, hbc.UsageError, "no schedule `fast`"),
         (TEXT, {"threads": 0}, hbc.UsageError, "at least one thread"),

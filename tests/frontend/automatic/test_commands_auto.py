@@ -84,6 +84,14 @@ def test_json_names_it(gemm: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert json.loads(out)["schedule"] == "auto"
 
 
+def test_an_empty_line_stands_above_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "double.hb"
+    text = "size   N\ninput  A: f32[N]\noutput B: f32[N]\n\nB[i] = 2 * A[i]\n"
+    path.write_text(f"{text}example {{ N = 8; A = random(1) }}\n", encoding="utf-8")
+    compiled(capsys, path, "--target", "avx2", "--write")
+    assert path.read_text(encoding="utf-8").startswith(f"{text}\nschedule auto_avx2 for avx2 {{")
+
+
 def test_it_is_written_into_the_file(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Before the examples and their comments, formatted; from then on it is a schedule like any other;
     written again, it takes its own place."""
