@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hbc.frontend.lowering.anew import computed_anew
 from hbc.frontend.lowering.unscheduled import unscheduled
+from hbc.frontend.program.by_size import apart
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, Severity, in_order
 from hbc.ir.lang import nodes as ir
@@ -37,8 +38,12 @@ def advice(
 ) -> list[Diagnostic]:
     """Warnings, once each, in the order of the file. `loops` is the program after the pass `LOOPS`, `done`
     after all of them: statements that became tensor instructions have no lanes of their own. A schedule
-    that hbc made is nothing for its user to edit: no advice is given on it."""
-    made = schedule is not None and schedule not in p.schedules
+    that hbc made is nothing for its user to edit: no advice is given on it. Of several by size each is
+    lowered once more, by itself."""
+    if schedule is not None and schedule.choices:
+        found = [d for s in apart(schedule) for d in _alone(p, s, target)]
+        return in_order(dict.fromkeys(found))
+    made = schedule is not None and schedule.name not in [s.name for s in p.schedules]
     if loops is None or made:
         return idle(p)
     performed = {
@@ -49,6 +54,14 @@ def advice(
     warnings = [*idle(p), *unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
     warnings += computed_anew(p, schedule, target.machine == GPU)
     return in_order(dict.fromkeys(warnings))
+
+
+def _alone(p: Pipeline, schedule: Schedule, target: Target) -> list[Diagnostic]:
+    from hbc.cli.pipeline import lower_to_kernel
+
+    watch = Watch()
+    done = lower_to_kernel(p, schedule, target, watch)
+    return advice(p, schedule, target, watch.loops, done)
 
 
 def idle(p: Pipeline) -> list[Diagnostic]:

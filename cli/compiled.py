@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.codegen.c.source import CSource
 from hbc.codegen.cuda.source import CudaSource
+from hbc.frontend.program.by_size import PLAIN_LOOPS, taken
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
@@ -15,7 +17,7 @@ from hbc.ir.lang.target import Target
 if TYPE_CHECKING:
     from hbc.cli.automatic import Automatic
 
-NO_SCHEDULE = "none"  # --schedule none: plain loops
+NO_SCHEDULE = PLAIN_LOOPS  # --schedule none
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,12 @@ class Chosen:
     @property
     def schedule_name(self) -> str:
         return NO_SCHEDULE if self.schedule is None else self.schedule.name
+
+    def at(self, sizes: Mapping[str, int]) -> Chosen:
+        """The same with the schedule that is taken at these sizes, to be named."""
+        if self.schedule is None or not self.schedule.choices:
+            return self
+        return replace(self, schedule=taken(self.schedule, sizes))
 
     @property
     def title(self) -> str:

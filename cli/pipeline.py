@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -12,6 +12,8 @@ from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.files.read_source import is_sketch, read_source, source_name
 from hbc.cli.once import Once
 from hbc.cli.passes import PASSES, has_tensor_instructions
+from hbc.frontend.lowering.together import together
+from hbc.frontend.program.by_size import apart, plain_loops, possible, several
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.ground.source import Source
@@ -50,7 +52,10 @@ def lower_to_kernel(
     once: Once | None = None,
 ) -> Kernel:
     """Runs every pass, or those before the one named. `after` sees the kernel after each; `timings`
-    collects seconds by pass; `once` keeps what the same schedule needs for other targets too."""
+    collects seconds by pass; `once` keeps what the same schedule needs for other targets too. Of a schedule
+    that is several by size each is lowered by itself."""
+    if schedule is not None and schedule.choices:
+        return _by_size(p, schedule, target, after, timings, before)
     load_passes(target)
     begin = time.perf_counter()
     once = Once() if once is None else once
@@ -67,6 +72,38 @@ def lower_to_kernel(
             after(name, kernel)
         begin = time.perf_counter()
     return kernel
+
+
+def _by_size(
+    p: Pipeline, schedule: Schedule, target: Target, after: Callable[[str, Kernel], None] | None,
+    timings: dict[str, float] | None, before: str | None,
+) -> Kernel:  # fmt: skip
+    """The kernels of all its choices as one; so it is seen after each pass, too."""
+    each = apart(schedule)
+    seen: list[dict[str, Kernel]] = []
+    spent: list[dict[str, float]] = []
+    kernels = []
+    for s in each:
+        own: dict[str, Kernel] = {}
+        took: dict[str, float] = {}
+        watch = own.__setitem__ if after is not None else None
+        kernels.append(lower_to_kernel(p, s, target, watch, took, before))
+        seen.append(own)
+        spent.append(took)
+    if timings is not None:
+        timings.update({name: sum(took[name] for took in spent) for name in spent[0]})
+    made: dict[tuple[int, ...], Kernel] = {}  # what a pass left alone stays the same object
+
+    def whole(parts: list[Kernel]) -> Kernel:
+        key = tuple(map(id, parts))
+        if key not in made:
+            made[key] = together(schedule.choices, each, parts)
+        return made[key]
+
+    if after is not None:
+        for name in seen[0]:
+            after(name, whole([own[name] for own in seen]))
+    return whole(kernels)
 
 
 def load_pipeline(
@@ -87,8 +124,9 @@ def load_pipeline(
 
 
 def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:
-    """The named schedule, else the first for the target or one it falls back on (of those for a GPU
-    the first with tensor cores, where there is one), else none."""
+    """The named schedule; else, for the target or those that it falls back on, all that have a condition and
+    the first that has none (of those for a GPU the first with tensor cores, where there is one), by size;
+    plain loops in the place of that one where all have a condition. None without any."""
     if name is not None:
         for s in p.schedules:
             if s.name == name:
@@ -97,11 +135,23 @@ def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | No
         listed = ", ".join(f"`{n}`" for n in have) or "none"
         hint = did_you_mean(name, have) or f"the schedules of this file: {listed}"
         raise UsageError(Diagnostic(f"no schedule `{name}` in {p.source.name}", None, hint))
+    left = possible(p, _fitting(p, target))
+    if not left:
+        return None
+    if left[-1].condition is not None:
+        left.append(plain_loops(target))
+    return several(left, target)
+
+
+def _fitting(p: Pipeline, target: str) -> Iterator[Schedule]:
+    """In the order in which they are asked: those for the target itself first."""
     for t in schedule_order(target):
         fitting = [s for s in p.schedules if t in s.targets]
-        if fitting:
-            return next(filter(_has_fragments, fitting), fitting[0])
-    return None
+        yield from (s for s in fitting if s.condition is not None)
+        rest = [s for s in fitting if s.condition is None]
+        if rest:
+            yield next(filter(_has_fragments, rest), rest[0])
+            return
 
 
 def _has_fragments(s: Schedule) -> bool:

@@ -19,6 +19,7 @@ from hbc.codegen.build.program import Program, build_callable
 from hbc.codegen.build.toolchain import Output, build, find_compiler, openmp_note
 from hbc.codegen.c.source import CSource
 from hbc.codegen.cuda.source import CudaSource
+from hbc.frontend.program.by_size import is_open, several
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.ground.source import Source
@@ -60,7 +61,9 @@ def choose(
         if better is not None:
             chosen_target, made = better
             return Chosen(pipeline, chosen_target, made.schedule, plain_loops, made)
-    if chosen is None and chosen_target.machine != GPU:
+    if chosen is not None and is_open(chosen) and chosen_target.machine != GPU:
+        chosen = _closed(pipeline, chosen, chosen_target, settings, fix_sizes)
+    elif chosen is None and chosen_target.machine != GPU:
         made = _made(pipeline, chosen_target, settings, fix_sizes)
         chosen = None if made is None else made.schedule
     elif asked:
@@ -89,6 +92,22 @@ def _better(
         f" for `{', '.join(own.targets)}`, leaves to plain vectors (`--schedule {own.name}` takes that)"
     )
     return best, made
+
+
+def _closed(
+    p: Pipeline, chosen: Schedule, target: Target, settings: Mapping[str, str], fix_sizes: bool
+) -> Schedule:
+    """With one of hbc's own making for sizes that no schedule of the file is for, and a line that says so."""
+    from hbc.cli.automatic import automatic
+
+    *own, _ = chosen.choices
+    made = automatic(p, target, settings, fix_sizes)
+    names = " and ".join(f"`{s.name}`" for s in own)
+    what = "plain loops" if made is None else "schedule auto"
+    where = f"at sizes that {names} {'is' if len(own) == 1 else 'are'} not for"
+    about = "no automatic schedule suits this kernel" if made is None else made.about
+    notice(f"note: {what} for `{target.name}` {where}: {about}")
+    return chosen if made is None else several((*own, made.schedule), target.name)
 
 
 def _made(

@@ -106,6 +106,7 @@ def command(
         number = thread_count(threads, 1, compiled.source.parallel)
         library, building = build_for_calls(compiled, folder, runner)
         run = gather_inputs(p, settings, choose_example(p, example), files)
+        chosen = chosen.at(run.sizes)
         work = count_work(p, run.sizes)
         if plot is not None:
             check_work(work)

@@ -13,6 +13,7 @@ from hbc.cli.show.report import Json, diagnostic_json, notice, print_json, show_
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, distinct
 
 if TYPE_CHECKING:
+    from hbc.frontend.program.funcs import Pipeline
     from hbc.ir.ground.source import Source
     from hbc.ir.lang.kernel import Kernel
     from hbc.ir.lang.target import Target
@@ -109,6 +110,22 @@ def _mistakes(
                 warnings += advice(pipeline, schedule, TARGETS[target], watch.loops, kernel)
             except HbcError as failure:
                 mistakes += failure.diagnostics
+    return mistakes or _by_size(pipeline)
+
+
+def _by_size(p: Pipeline) -> list[Diagnostic]:
+    """Those that only show where several schedules for one target are one function."""
+    from hbc.cli.pipeline import choose_schedule, lower_to_kernel
+    from hbc.ir.lang.target import TARGETS
+
+    mistakes: list[Diagnostic] = []
+    asking = (s for s in p.schedules if s.condition is not None)
+    for target in dict.fromkeys(t for s in asking for t in s.targets):
+        try:
+            schedule = choose_schedule(p, target, None)
+            _print(lower_to_kernel(p, schedule, TARGETS[target]), TARGETS[target])
+        except HbcError as failure:
+            mistakes += failure.diagnostics
     return mistakes
 
 

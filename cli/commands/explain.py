@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,11 +52,16 @@ def command(
         chosen = choose(one_kernel(kernel, only), settings, target, schedule, isa, fix_sizes=True)
         name_machine(chosen.pipeline, chosen.schedule)
         shown.step("choosing instructions")
-        records, failure = _explained(chosen, warnings)
+        parts, failure = _of_each(chosen, warnings)
         moved = [] if failure is not None else movements(chosen)
     if as_json:
         held = _not_held(chosen, failure)
-        statements: list[Json] = [_as_json(r, held.get(r.instruction or "")) for r in records]
+        by_name = chosen.schedule is not None and bool(chosen.schedule.choices)
+        statements: list[Json] = [
+            _as_json(r, held.get(r.instruction or ""), part.schedule_name if by_name else None)
+            for part, records in parts
+            for r in records
+        ]
         mistakes = () if failure is None else failure.diagnostics
         refused: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
         print_json(
@@ -69,8 +75,8 @@ def command(
                 "warnings": [diagnostic_json(warning) for warning in warnings],
             }
         )
-    elif records or failure is None:
-        lines = [*_lines(chosen, records), *movement_lines(moved)]
+    elif failure is None or any(records for _, records in parts):
+        lines = [*_lines_of_each(parts), *movement_lines(moved)]
         click.echo(printable("\n".join(lines)))
         show_diagnostics(warnings)
     if failure is not None:
@@ -79,10 +85,36 @@ def command(
 
 def explained(chosen: Chosen) -> list[str]:
     """The lines of the text for a program that maps."""
-    records, failure = _explained(chosen, [])
+    parts, failure = _of_each(chosen, [])
     if failure is not None:
         raise failure
-    return _lines(chosen, records)
+    return _lines_of_each(parts)
+
+
+Explained = list[tuple["Chosen", "list[Record]"]]
+
+
+def _of_each(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[Explained, HbcError | None]:
+    """Of several schedules by size each by itself, up to the first that is refused."""
+    from hbc.frontend.program.by_size import apart
+
+    parts = [chosen]
+    if chosen.schedule is not None and chosen.schedule.choices:
+        parts = [replace(chosen, schedule=s) for s in apart(chosen.schedule)]
+    found: Explained = []
+    for part in parts:
+        records, failure = _explained(part, warnings)
+        found.append((part, records))
+        if failure is not None:
+            return found, failure
+    return found, None
+
+
+def _lines_of_each(parts: Explained) -> list[str]:
+    lines: list[str] = []
+    for part, records in parts:
+        lines += [*([""] if lines else []), *_lines(part, records)]
+    return lines
 
 
 def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record], HbcError | None]:
@@ -159,7 +191,11 @@ def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
 
 
 def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
+    from hbc.frontend.program.by_size import where_text
+
     title = f"{chosen.pipeline.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
+    where = "" if chosen.schedule is None else where_text(chosen.schedule)
+    title += f" where {where}" if where else ""
     if not _has_instructions(chosen):
         return [
             title,
@@ -214,8 +250,9 @@ def _line(r: Record) -> int | None:
     return None if r.span is None else r.span.line
 
 
-def _as_json(r: Record, not_held: Miss | None) -> Json:
-    """Stable keys. `not_held`: why registers do not hold what was chosen."""
+def _as_json(r: Record, not_held: Miss | None, schedule: str | None) -> Json:
+    """Stable keys. `not_held`: why registers do not hold what was chosen. `schedule`: which,
+    of several."""
     from hbc.eqsat.choosing.report import rewriting
 
     cost: Json = {
@@ -244,4 +281,5 @@ def _as_json(r: Record, not_held: Miss | None) -> Json:
         "rules": [{"name": name, "matches": n} for name, n in rewriting(r)],
         "complete": r.complete,
         "near_miss": miss,
+        **({} if schedule is None else {"schedule": schedule}),
     }

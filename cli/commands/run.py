@@ -176,7 +176,7 @@ def _print_json(
     found: dict[str, Json] = {
         "kernel": compiled.source.name,
         "target": compiled.chosen.target.name,
-        "schedule": compiled.chosen.schedule_name,
+        "schedule": compiled.chosen.at(run.sizes).schedule_name,
         "threads": threads,
         "gpu": runner.gpu,
         "sizes": dict(run.sizes),
@@ -209,4 +209,4 @@ def _print(
         facts.append(("emulated", counts_text(called.emulated)))
     facts += speed.facts()
     facts += [("wrote", str(path)) for path in written.values()]
-    print_facts(headline(compiled.chosen.title, threads, runner.gpu), facts)
+    print_facts(headline(compiled.chosen.at(run.sizes).title, threads, runner.gpu), facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from hbc.ir.host.scratch import scratch_folder
 if TYPE_CHECKING:
     from hbc.cli.compiled import Compiled, Runner
     from hbc.cli.runs.stages import Stage
+    from hbc.cli.runs.trials_by_size import Tried
     from hbc.cli.show.report import Progress
     from hbc.frontend.program.funcs import Example
     from hbc.ir.lang.kernel import Kernel
@@ -71,16 +73,25 @@ def command(
         shown.step("compiling")
         compiled = compile_chosen(chosen, lambda name, k: after.append((name, k)))
         given = given_sizes(p, settings)
-        stages = verify_passes(chosen, given, chosen_example, after, trials, shown)
+        tried: Tried = Counter()
+        stages = verify_passes(chosen, given, chosen_example, after, trials, shown, tried)
         if native:
             runner = for_instructions(runner, compiled)
             number = thread_count(threads, cpu_count(), compiled.source.parallel)
             stages.append(
                 native_stage(
-                    compiled, settings, chosen_example, trials, number, timeout, runner, shown
+                    compiled,
+                    settings,
+                    chosen_example,
+                    trials,
+                    number,
+                    timeout,
+                    runner,
+                    shown,
+                    tried,
                 )
             )
-    _report(compiled, stages, runner, as_json)
+    _report(compiled, stages, runner, tried, as_json)
     mistakes = [text for stage in stages for text in stage.mistakes]
     if mistakes:
         raise MismatchError([Diagnostic(text) for text in mistakes])
@@ -88,7 +99,7 @@ def command(
 
 def native_stage(
     compiled: Compiled, settings: Mapping[str, str], example: Example, trials: int, threads: int,
-    timeout: float, runner: Runner, shown: Progress,
+    timeout: float, runner: Runner, shown: Progress, tried: Tried | None = None,
 ) -> Stage:  # fmt: skip
     from hbc.cli.prepare import build_for_calls
     from hbc.cli.runs.native import Native
@@ -103,17 +114,21 @@ def native_stage(
         library, _ = build_for_calls(compiled, folder, runner)
         with Native(library, threads, timeout, runner.emulator) as native:
             stage = verify_native(
-                compiled.chosen, settings, example, compiled.kernel, native, trials, shown
+                compiled.chosen, settings, example, compiled.kernel, native, trials, shown, tried
             )
             stage.emulated = dict(native.emulated)
             return stage
 
 
-def _report(compiled: Compiled, stages: Sequence[Stage], runner: Runner, as_json: bool) -> None:
+def _report(
+    compiled: Compiled, stages: Sequence[Stage], runner: Runner, tried: Tried, as_json: bool
+) -> None:
     from hbc.cli.runs.emulation import counts_text
     from hbc.cli.show.report import notice, print_json, print_table
 
     chosen = compiled.chosen
+    several = () if chosen.schedule is None else chosen.schedule.choices
+    by_schedule = {s.name: tried[s.name] for s in several}
     if as_json:
         print_json(
             {
@@ -126,6 +141,7 @@ def _report(compiled: Compiled, stages: Sequence[Stage], runner: Runner, as_json
                 "assumes_finite": compiled.kernel.assumes_finite,
                 "emulated": next((dict(s.emulated) for s in stages if s.emulated), None),
                 "by_functions": list(runner.functions),
+                **({"by_schedule": by_schedule} if several else {}),
                 "stages": [
                     {
                         "name": stage.name,
@@ -158,6 +174,10 @@ def _report(compiled: Compiled, stages: Sequence[Stage], runner: Runner, as_json
         )
     elif untried:
         notice("note: no sizes were found that the kernel accepts and the interpreter can handle")
+    for name, times in by_schedule.items():
+        if not times:
+            hint = "give some by --set"
+            notice(f"note: no sizes were found at which `{name}` is chosen: {hint}")
     if compiled.kernel.assumes_finite:
         notice("note: all inputs were finite: an infinity or NaN may reach neighbouring results")
     for stage in [stage for stage in stages if stage.anything][-1:]:
@@ -168,5 +188,8 @@ def _report(compiled: Compiled, stages: Sequence[Stage], runner: Runner, as_json
     for stage in stages:
         if stage.emulated:
             notice(f"note: {stage.name}: the emulator executed {counts_text(stage.emulated)}")
+    if by_schedule:
+        listed = ", ".join(f"`{name}` in {times}" for name, times in by_schedule.items())
+        notice(f"note: chosen by size: {listed} of {sum(by_schedule.values())} trials")
     title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
     print_table(title, ("stage", "trials>", "error / bound>", ""), rows)

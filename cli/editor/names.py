@@ -207,6 +207,8 @@ def _walk(node: object, local: Mapping[str, Symbol], reading: _Reading) -> None:
 def _schedule(s: ast.Schedule, reading: _Reading) -> None:
     """Loops that a line makes are known to the lines behind it, `compute_at` of other Funcs included."""
     made: dict[tuple[str, str], Symbol] = {}
+    if s.condition is not None:
+        _walk(s.condition, {}, reading)
     for line in s.lines or ():
         reading.use(line.name, {})
         _walk_all(line.members if isinstance(line.members, tuple) else (line.members,), {}, reading)

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from hbc.frontend.program.funcs import Schedule
 from hbc.ir.ground.record import record
 
-Directives = Mapping[tuple[str, str], int]
-"""Lines of the source by Func and directive, as comments of the C spell them."""
-NAMED = re.compile(r"([A-Za-z_]\w*)(?:\.update(?:\(\d+\))?|\.in\(\w+\))?\.(\w+\(.*)")
+Directives = Mapping[tuple[str, str, str], int]
+"""Lines of the source by schedule, where it is one of several, Func and directive, as comments of the C
+spell them."""
+NAMED = re.compile(r"(?:(\w+): )?([A-Za-z_]\w*)(?:\.update(?:\(\d+\))?|\.in\(\w+\))?\.(\w+\(.*)")
 
 
 @record
@@ -24,19 +25,21 @@ class Line:
 
 
 def schedule_lines(schedule: Schedule | None) -> Directives:
-    lines: dict[tuple[str, str], int] = {}
-    for line in () if schedule is None else schedule.lines:
-        for d in line.directives:
-            if d.span is not None:
-                text = " ".join(d.span.text.split()).removeprefix(".")
-                lines.setdefault((line.stage.name, text), d.span.line)
+    lines: dict[tuple[str, str, str], int] = {}
+    for s in () if schedule is None else schedule.each:
+        name = s.name if schedule is not s else ""
+        for line in s.lines:
+            for d in line.directives:
+                if d.span is not None:
+                    text = " ".join(d.span.text.split()).removeprefix(".")
+                    lines.setdefault((name, line.stage.name, text), d.span.line)
     return lines
 
 
 def made_by(note: str, lines: Directives) -> int | None:
     """The line of the schedule that a note such as `acc.update.unroll(k, 2)` names."""
     named = NAMED.fullmatch(note)
-    return None if named is None else lines.get((named[1], named[2]))
+    return None if named is None else lines.get((named[1] or "", named[2], named[3]))
 
 
 def of_code(code: Sequence[str], lines: Directives) -> list[Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hbc.cli.advice import Watch, advice
@@ -10,6 +11,7 @@ from hbc.cli.compiled import Chosen
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.passes import has_tensor_instructions
 from hbc.cli.pipeline import lower_to_kernel
+from hbc.frontend.program.by_size import apart
 from hbc.ir.ground.record import record
 from hbc.ir.lang.kernel import Kernel
 
@@ -48,10 +50,19 @@ def _chosen(chosen: Chosen) -> list[Note]:
     from hbc.eqsat.choosing.report import merged
     from hbc.eqsat.choosing.select import select
 
-    kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, before="select")
-    records: list[Record] = []
-    select(kernel, instructions_of(chosen.target), records)
-    return list(dict.fromkeys(_notes(merged(records))))
+    p, schedule, target = chosen.pipeline, chosen.schedule, chosen.target
+    notes: list[Note] = []
+    for s in [schedule] if schedule is None else apart(schedule):
+        records: list[Record] = []
+        kernel = lower_to_kernel(p, s, target, before="select")
+        select(kernel, instructions_of(target), records)
+        of = (
+            f"schedule {s.name}: "
+            if s is not None and schedule is not None and schedule.choices
+            else ""
+        )
+        notes += [replace(n, text=of + n.text) for n in _notes(merged(records))]
+    return list(dict.fromkeys(notes))
 
 
 def _notes(records: Sequence[Record]) -> list[Note]:

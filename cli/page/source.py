@@ -29,7 +29,7 @@ class Part:
 
 def parts_of(chosen: Chosen, directives: Collection[int]) -> list[Part]:
     """The lines of the file, and below them the schedule where hbc made it, numbered as they are read:
-    `directives` are the lines of the chosen schedule."""
+    `directives` are the lines of the chosen schedules."""
     text = chosen.pipeline.source.text.rstrip("\n")
     count = text.count("\n") + 1
     made = chosen.made
@@ -58,9 +58,10 @@ def _folds(chosen: Chosen) -> Iterator[tuple[int, int, str]]:
     line (from 0) to before which, and what is said instead."""
     source = chosen.pipeline.source
     lines = source.text.rstrip("\n").split("\n")
-    own = None if chosen.made is not None or chosen.schedule is None else chosen.schedule.name
+    taken = () if chosen.made is not None or chosen.schedule is None else chosen.schedule.each
+    own = [s.name for s in taken]
     for s in parse(source).statements:
-        if not isinstance(s, ast.Schedule) or s.name.text == own:
+        if not isinstance(s, ast.Schedule) or s.name.text in own:
             continue
         first, end = s.span.line - 1, s.span.line + s.span.text.count("\n")
         while first and lines[first - 1].lstrip().startswith("#"):

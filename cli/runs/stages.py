@@ -19,7 +19,8 @@ from hbc.cli.runs.instruction_error import expected_outputs
 from hbc.cli.runs.interpreted import statements_run
 from hbc.cli.runs.native import Native, output_shapes
 from hbc.cli.runs.strides import lengthened, padding
-from hbc.cli.runs.trials import MEDIUM, SMALL, Special, Trial, draw_trials
+from hbc.cli.runs.trials import MEDIUM, SMALL, Special, Trial
+from hbc.cli.runs.trials_by_size import Tried, count_taken, trials_for
 from hbc.cli.runs.work import count_work
 from hbc.cli.show.report import Progress, notice
 from hbc.frontend.oracle.oracle import Reference
@@ -97,11 +98,12 @@ class _Pass:
 
 def verify_passes(
     chosen: Chosen, given: Mapping[str, int], example: Example,
-    kernels: Sequence[tuple[str, Kernel]], count: int, shown: Progress,
+    kernels: Sequence[tuple[str, Kernel]], count: int, shown: Progress, tried: Tried | None = None,
 ) -> list[Stage]:  # fmt: skip
     """Interprets the kernel after each pass at small odd sizes. Passes that changed nothing are left
     out. Those that run too many statements, as big tiles do element by element, are interpreted where the
-    last one is wrong, to tell which pass it was; in the first trial they may run more."""
+    last one is wrong, to tell which pass it was; in the first trial they may run more. `tried` counts the
+    trials for each of several schedules."""
     p = chosen.pipeline
     changed = [
         (name, kernel)
@@ -110,9 +112,10 @@ def verify_passes(
     ]
     made = [_Pass(Stage(name), kernel, prepare(kernel)) for name, kernel in changed]
     last = kernels[-1][1]
-    trials = draw_trials(
-        p, last.checks, given, example, SMALL, INTERPRETED_WORK, count, SEED, special_of(last)
-    )
+    trials = trials_for(
+        chosen, last.checks, given, example, SMALL, INTERPRETED_WORK, count, SEED, special_of(last),
+        tried,
+    )  # fmt: skip
     for number, trial in enumerate(trials):
         shown.step(f"interpreting at {trial}")
         expected = _expected(p, trial, last)
@@ -129,7 +132,7 @@ def verify_passes(
 
 def verify_native(
     chosen: Chosen, settings: Mapping[str, str], example: Example, kernel: Kernel,
-    native: Native, count: int, shown: Progress,
+    native: Native, count: int, shown: Progress, tried: Tried | None = None,
 ) -> Stage:  # fmt: skip
     """Runs the compiled code on the example, then at odd sizes: with guarded memory, and in every
     third trial with rows that lie apart, in every other third with constant inputs packed beforehand."""
@@ -137,10 +140,14 @@ def verify_native(
     constants = () if chosen.fallback else tuple(i.name for i in p.inputs if i.constant)
     stage = Stage("native")
     given = given_sizes(p, settings)
-    trials = draw_trials(
-        p, kernel.checks, given, example, MEDIUM, NATIVE_WORK, count, SEED, special_of(kernel)
-    )
-    for number, trial in enumerate(chain(_example_trial(p, settings, example), trials)):
+    trials = trials_for(
+        chosen, kernel.checks, given, example, MEDIUM, NATIVE_WORK, count, SEED, special_of(kernel),
+        tried,
+    )  # fmt: skip
+    examples = list(_example_trial(p, settings, example))
+    for trial in examples:
+        count_taken(chosen, trial, tried)
+    for number, trial in enumerate(chain(examples, trials)):
         shown.step(f"running at {trial}")
         expected = _expected(p, trial, kernel)
         apart, packs = number % 3 == 2, constants if number % 3 == 0 else ()

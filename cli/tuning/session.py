@@ -25,7 +25,7 @@ from hbc.cli.tuning.results import Result, print_results
 from hbc.cli.tuning.search import INTERRUPTED
 from hbc.cli.tuning.tune import Options, Tuned, tune
 from hbc.cli.tuning.watching import Watching, share_of
-from hbc.cli.tuning.written import check_file, commented, tuned_name, write_tuned
+from hbc.cli.tuning.written import check_file, commented, name_earlier, tuned_name, write_tuned
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.frontend.program.funcs import Pipeline
@@ -84,6 +84,7 @@ def run_session(s: Session) -> None:
         write_tuned(s.kernel, p, written, target.name if s.layers is None else None)
         names = ", ".join(name for name, _ in written)
         notice(f"wrote schedule {names} into {s.kernel}")
+        name_earlier(p, target.name, [name for name, _ in written])
     if results and results[-1].tuned.stopped == INTERRUPTED:
         raise KeyboardInterrupt
     if not best:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from hbc.cli.files.replace_file import write_text
 from hbc.cli.machine import cpu_name
 from hbc.cli.show.report import notice
 from hbc.cli.write_schedule import with_schedule
+from hbc.frontend.program.by_size import where_text
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.text.blocks import schedule_blocks
 from hbc.ir.ground.diag import HbcError, error
@@ -44,10 +46,18 @@ def other_machine(p: Pipeline, schedule: Schedule | None) -> str | None:
 
 def name_machine(p: Pipeline, schedule: Schedule | None) -> None:
     """Says on stderr where a schedule was tuned on another machine."""
-    machine = other_machine(p, schedule)
-    if schedule is not None and machine is not None:
-        hint = f"`hbc tune {p.source.name} --write` makes one for this {cpu_name()}"
-        notice(f"note: schedule {schedule.name} was tuned on {machine}; {hint}")
+    for s in () if schedule is None else schedule.each:
+        machine = other_machine(p, s)
+        if machine is not None:
+            hint = f"`hbc tune {p.source.name} --write` makes one for this {cpu_name()}"
+            notice(f"note: schedule {s.name} was tuned on {machine}; {hint}")
+
+
+def name_earlier(p: Pipeline, target: str, written: Sequence[str]) -> None:
+    """Says on stderr which schedules of the file are asked before those that were written."""
+    for s in p.schedules:
+        if target in s.targets and s.condition is not None and s.name not in written:
+            notice(f"note: schedule {s.name} is taken before it, where {where_text(s)}")
 
 
 def check_file(path: Path) -> None:

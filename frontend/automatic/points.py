@@ -22,6 +22,7 @@ from hbc.frontend.costs.dots import dot_for, dots_of
 from hbc.frontend.costs.graph import Graph
 from hbc.frontend.costs.inlining import inlined
 from hbc.frontend.costs.machine import Machine, machine_of
+from hbc.frontend.program.by_size import is_for
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.text.blocks import schedule_blocks
 from hbc.ir.ground.record import record
@@ -100,10 +101,11 @@ def space_of(
 ) -> Space:  # fmt: skip
     """The space of a kernel at its typical sizes. Schedules are called `name`."""
     serving = schedule_order(target.name)
-    there = schedule_blocks(p.source)
-    own = [s for t in serving[:2] for s in p.schedules if t in s.targets and s.name in there]
+    there, sizes = schedule_blocks(p.source), typical_sizes(p, given)
+    fitting = [s for s in p.schedules if s.name in there and is_for(s, sizes)]
+    own = [s for t in serving[:2] for s in fitting if t in s.targets]
     machine, dots = machine_of(target), dots_of(instructions)
-    return Space(p, target, typical_sizes(p, given), machine, dots, name, tuple(dict.fromkeys(own)))
+    return Space(p, target, sizes, machine, dots, name, tuple(dict.fromkeys(own)))
 
 
 def _kinds(space: Space) -> tuple[str, tuple[str, ...]]:

@@ -9,17 +9,17 @@ from hbc.frontend.costs.choices import Choices
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.text.blocks import schedule_blocks
 
-_HEAD = re.compile(r"schedule\s+\w+\s+for\s+[\w\s,]+\{")
+_HEAD = re.compile(r"schedule\s+\w+\s+for\s+\w+(?:\s*,\s*\w+)*(?=\s*(?:where\b|\{))")
 _CUT = re.compile(r"\.(split|tile|unroll|prefetch)\(([^()]*)\)")
 _NUMBER = re.compile(r"\d+")
 MOST = 4096  # of a factor
 
 
 def variant(p: Pipeline, schedule: Schedule, name: str, target: str, choices: Choices) -> str:
-    """The text of a schedule under another name, for one target. Each number is a choice, named by its
-    directive and loop: itself, half, double, one more or less where it is small."""
+    """The text of a schedule under another name, for one target and the same sizes. Each number is
+    a choice, named by its directive and loop: itself, half, double, one more or less where it is small."""
     text = schedule_blocks(p.source)[schedule.name]
-    text = _HEAD.sub(f"schedule {name} for {target} {{", text, count=1)
+    text = _HEAD.sub(f"schedule {name} for {target}", text, count=1)
     seen: Counter[str] = Counter()
 
     def changed(m: re.Match[str]) -> str:

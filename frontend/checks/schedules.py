@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from hbc.frontend.checks.declarations import is_affine
 from hbc.frontend.checks.foreign_names import FOREIGN_DIRECTIVES
@@ -44,7 +45,44 @@ def schedules(file: ast.File, funcs: Mapping[str, Func], scope: Scope) -> tuple[
                 note = Note("the previous one", previous.span)
                 scope.report(f"schedule `{s.name.text}` exists already", s.name.span, None, note)
             by_name.setdefault(s.name.text, checked)
+    refuse_repeats(by_name.values(), scope)
     return tuple(by_name.values())
+
+
+def refuse_repeats(found: Iterable[Schedule], scope: Scope) -> None:
+    """Of two with one condition for one target the second is never taken."""
+    first: dict[tuple[str, ir.Expr], Schedule] = {}
+    for s in found:
+        for t in s.targets if s.condition is not None else ():
+            assert s.condition is not None
+            other = first.setdefault((t, s.condition), s)
+            if other is not s and s.condition.span is not None and other.condition is not None:
+                earlier = other.condition.span
+                notes = () if earlier is None else (Note(f"that of `{other.name}`", earlier),)
+                scope.report(
+                    f"`{s.name}` is never taken for `{t}`: `{other.name}` has the same condition",
+                    s.condition.span,
+                    "take one of them out, or give it another condition; `--schedule NAME` takes one by its "
+                    "name, whatever others there are",
+                    *notes,
+                )  # fmt: skip
+                break
+
+
+def sizes_of(s: ast.Schedule, scope: Scope) -> ir.Expr | None:
+    """The condition of a schedule; None without one, or after a report."""
+    if s.condition is None:
+        return None
+    test = condition(s.condition, Env(scope, place="in the condition of a schedule"))
+    if is_broken(test):
+        return None
+    if contains(test, ir.Access):
+        scope.report(
+            f"a schedule is taken by sizes, and `{text(s.condition)}` reads data", s.condition.span,
+            "compare sizes and parameters: `where N >= 512 and C % 64 == 0`",
+        )  # fmt: skip
+        return None
+    return replace(test, span=s.condition.span)
 
 
 def schedule(
@@ -77,7 +115,7 @@ def schedule(
     lines = tuple(x for w in s.lines or () if (x := line(w, block)) is not None)
     if not any(t in TARGETS and TARGETS[t].instruction_sets for t in targets):
         check_lanes(lines, stages, scope)  # elsewhere an instruction may do long vectors
-    return Schedule(s.name.text, targets, lines, s.name.span)
+    return Schedule(s.name.text, targets, lines, s.name.span, sizes_of(s, scope))
 
 
 def with_new_loops(s: ast.Schedule, loops: list[str]) -> list[str]:

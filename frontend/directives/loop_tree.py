@@ -12,6 +12,7 @@ from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.joined_order import nests_at
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, StagePlan, step
 from hbc.frontend.plans.reuse import why_anew
+from hbc.frontend.program.by_size import where_text
 from hbc.frontend.program.funcs import Func, Image, Pipeline, Schedule
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -31,7 +32,10 @@ KINDS = {
 
 
 def loop_tree(pipeline: Pipeline, schedule: Schedule | None) -> str:
-    """The nest, two spaces a level, one line per loop, Func and store."""
+    """The nest, two spaces a level, one line per loop, Func and store; of several schedules one after the
+    other, as they are asked."""
+    if schedule is not None and schedule.choices:
+        return "\n".join(loop_tree(pipeline, s) for s in schedule.choices)
     targets = () if schedule is None else schedule.targets
     gpu = any(TARGETS[t].machine == GPU for t in targets if t in TARGETS)
     pipeline, scheduled = apply_schedule(pipeline, schedule, gpu)
@@ -58,7 +62,11 @@ class _Shown:
 def _title(schedule: Schedule | None) -> str:
     if schedule is None:
         return "no schedule"
-    return f"schedule {schedule.name} for {', '.join(schedule.targets)}"
+    if not schedule.lines and schedule.span is None:
+        return "no schedule"
+    where = where_text(schedule)
+    of = f"schedule {schedule.name} for {', '.join(schedule.targets)}"
+    return f"{of} where {where}" if where else of
 
 
 def _level(shown: _Shown, level: Level, depth: int) -> list[str]:

@@ -48,7 +48,9 @@ def apply_schedule(
     plan: Plan = {
         f.name: default_plan(f, f.name in outputs) for f in pipeline.funcs if f.table_shape is None
     }
-    if schedule is None:  # what nobody placed is placed where inlining would not end
+    if (
+        schedule is None or not schedule.lines
+    ):  # what nobody placed is placed where inlining would not end
         for name in kept_apart(pipeline.funcs, outputs):
             plan[name] = replace(plan[name], compute=Root())
     wrong: list[Diagnostic] = [] if schedule is None else list(check_repeats(schedule))

@@ -133,7 +133,9 @@ def _statement(s: ast.Statement, expansion: Expansion) -> ast.Statement:
     match s:
         case ast.Alias(value=ast.Call() as call) if call.name.text not in EDGES:
             return expansion.named(s, call)
-        case ast.Schedule() | ast.Example() | ast.Kernel() | ast.Sizes() | ast.TypeParam():
+        case ast.Schedule(condition=test):
+            return s if test is None else replace(s, condition=expansion.rewritten(test))
+        case ast.Example() | ast.Kernel() | ast.Sizes() | ast.TypeParam():
             return s
         case _:
             return mapped(s, expansion.rewritten)

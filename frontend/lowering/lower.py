@@ -16,6 +16,7 @@ from hbc.frontend.lowering.trimmed import trimmed
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.legal import stage_accesses
 from hbc.frontend.plans.plan import Plan, Root
+from hbc.frontend.program.by_size import where_taken
 from hbc.frontend.program.funcs import Image, Pipeline, Schedule
 from hbc.frontend.regions.boxes import Site
 from hbc.frontend.regions.fold import UnfoldedError
@@ -37,7 +38,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
     still loops. Raises HbcError for a schedule that cannot be applied."""
     refuse_memories(schedule, target)
-    pipeline = scalars_by_value(pipeline)
+    pipeline = scalars_by_value(where_taken(pipeline, schedule))
     pipeline, scheduled = apply_schedule(pipeline, schedule, target.machine == GPU)
     plan = inline_funcs(scheduled)
     arguments = _arguments(pipeline)

@@ -173,12 +173,22 @@ class ScheduleLine:
 
 @record
 class Schedule:
-    """A named block of lines for some targets."""
+    """A named block of lines for some targets. `condition`: over the sizes that it is for.
+
+    `choices`: instead of lines of its own, several schedules for one target, of which the first whose
+    condition holds is taken at run time. The last has none. (`by_size` makes such a one and says more.)"""
 
     name: str
     targets: tuple[str, ...]
     lines: tuple[ScheduleLine, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    condition: ir.Expr | None = None
+    choices: tuple[Schedule, ...] = ()
+
+    @property
+    def each(self) -> tuple[Schedule, ...]:
+        """Those that have lines: itself, or its choices."""
+        return self.choices or (self,)
 
 
 @record

@@ -402,12 +402,13 @@ class Line:
 
 @record
 class Schedule:
-    """`lines` is None for `schedule auto`, which has no block."""
+    """`lines` is None for `schedule auto`, which has no block. `condition`: the sizes that it is for."""
 
     name: Ident
     targets: tuple[Ident, ...]
     lines: tuple[Line, ...] | None
     span: Span = field(compare=False, repr=False)
+    condition: Expr | None = None
 
 
 @record

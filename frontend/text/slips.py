@@ -53,6 +53,9 @@ ASSIGNS = r"\s*(?::\s*\w+\s*)?(?:<<|>>|[-+*/%|&^]|min|max)?=(?!=)"
 FUNCTION = r"(?:^|\n)[ \t]*(?P<name>[A-Za-z_]\w*)$"
 
 SLIPS = (
+    Slip(r"for\b", r"(?:^|\n)[ \t]*schedule\s+(?P<name>\w+)\s+where\b(?P<test>[^{}\n]*?)\s*$",
+         "the targets of a schedule stand before its condition",
+         "write `schedule <name> for TARGET where<test> { ... }`"),
     # Operators of C and Python
     Slip(r"//", r"", "`//` is no operator and begins no comment",
          "`/` of integers floors; comments begin with `#`"),

@@ -93,9 +93,12 @@ class KernelBuilder(Builder):
         return ast.Each(domains, parts[len(domains) :], self.over(c))
 
     def schedule(self, c: Children) -> ast.Schedule:
-        targets = self.idents(c)[1:]
-        lines = trees(c) if str(c[-1]) == "}" else None
-        return ast.Schedule(self.ident(c[1]), targets, lines, self.over(c))
+        where = next((i for i, x in enumerate(c) if is_token(x) and x.type == "WHERE"), None)
+        targets = self.idents(c[:where])[1:]
+        condition = None if where is None else c[where + 1]
+        body = c if where is None else c[where + 2 :]
+        lines = trees(body) if str(c[-1]) == "}" else None
+        return ast.Schedule(self.ident(c[1]), targets, lines, self.over(c), condition)
 
     def line(self, c: Children) -> ast.Line:
         members, *steps = trees(c)

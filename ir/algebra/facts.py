@@ -8,7 +8,7 @@ from dataclasses import field
 from hbc.ir.algebra.linear import Linear, linear, minus, shifted
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import not_
+from hbc.ir.lang.build import mod, not_
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import contains, free_variables
 
@@ -94,6 +94,7 @@ class Facts:
 
 
 NOTHING = Facts()
+LARGEST_DIVISOR = 4096  # of which it is said what else divides: a block is no larger
 
 
 def _names(r: Interval) -> set[str]:
@@ -136,3 +137,17 @@ def implied(condition: ir.Expr) -> Iterable[Linear]:
                 case ir.Op.EQ:
                     yield minus(linear(a), linear(b))
                     yield minus(linear(b), linear(a))
+                    yield from _divided(a, b)
+
+
+def _divided(a: ir.Expr, b: ir.Expr) -> Iterable[Linear]:
+    """Forms that are >= 0 because `a == b` says that a number divides another: its divisors do, too."""
+    match a, b:
+        case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=n)), ir.Const(value=0) if (
+            1 < int(n) <= LARGEST_DIVISOR
+        ):
+            for d in range(2, int(n)):
+                if int(n) % d == 0:
+                    yield minus(linear(ir.const_index(0)), linear(mod(x, d)))
+        case _:
+            pass

@@ -25,7 +25,7 @@ reduce «k!»k in «2»K
 «acc!»acc[«ai!»i] = 0
 «acc!»acc[«ai»i] += «A»A[«ai»i, «k»k] * f32(«r»R)
 «C!»C[«ci!»i] = (let «h!»h = «acc»acc[«ci»i] in «h»h - abs(«h»h)) + sum(«q!»q in 0 .. 2: «A»A[«ci»i, «q»q])
-schedule fast for c {
+schedule fast for c where «2»K >= 2 and «1»M % «r»R == 0 {
     «C»C.split(«ci»i, «io!»io, «ii!»ii, 4).unroll(«ii»ii)
     «acc»acc.compute_at(«C»C, «io»io).unroll(«ai»i)
     «acc»acc.update.reorder(«ai»i, «k»k)

@@ -46,7 +46,7 @@ def test_what_does_not_compute_is_folded() -> None:
     code = ["#include <a.h>", "", "int f(void)", "{", "    return 1;", "}", "", "int k(int n)", "{",
             "    // O.parallel(y)", "    for (;;) {", "", "    }", "}", "",
             "int g(void)", "{", "}"]  # fmt: skip
-    linked = of_code(code, {("O", "parallel(y)"): 7})
+    linked = of_code(code, {("", "O", "parallel(y)"): 7})
     assert [line.number for line in linked if line.schedule == 7] == [10, 11]
     assert core(code, linked) == (7, 14)
     assert core(code, of_code(code, {})) == (0, len(code))
