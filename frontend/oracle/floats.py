@@ -57,8 +57,8 @@ def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
         case ir.Op.MUL:
             e = np.abs(a.x) * eb + np.abs(b.x) * ea + ea * eb
             anything = anything | _sign_unknown(a.x, ea, b.x) | _sign_unknown(b.x, eb, a.x)
-            if not is_narrow(element):
-                anything = anything | (_fusable(x, element) & (np.abs(x) > LARGEST[element]))
+            if not is_narrow(element) and (over := np.abs(x) > LARGEST[element]).any():
+                anything = anything | (_fusable(x, element) & over)
         case ir.Op.DIV:
             certain = np.abs(b.x) > eb
             e = (ea + np.abs(x) * eb) / (np.abs(b.x) - eb)
@@ -81,6 +81,8 @@ def _exact_binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
         return Value(result)
     product = np.multiply(a.x, b.x)
     finite = np.isfinite(result)
+    if finite.all():
+        return tidy(np.asarray(product), np.asarray(np.abs(product - result), np.float64))
     fused = np.where(finite, product, result)
     e = np.where(finite, np.abs(fused - result), 0.0).astype(np.float64)
     return tidy(fused, np.where(_fusable(product, element) & ~finite, np.inf, e))
