@@ -11,9 +11,20 @@ tests=(
     tests/codegen/text/test_instruct.py tests/eqsat/choosing/test_accepted.py
     tests/eqsat/choosing/test_kept_operands.py
 )
+# Side by side: the one's last file leaves a processor to the other.
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+running=()
 for lacking in -avx512f,-avx_vnni,-amx_tile \
     -avx512_vnni,-avx512_bf16,-avx512vbmi,-avx_vnni,-amx_tile; do
-    echo "HBC_FEATURES=$lacking"
     HBC_FEATURES=$lacking "$python" -m pytest --timeout=900 --numprocesses="${WORKERS:-auto}" --dist=loadfile \
-        --quiet "${tests[@]}"
+        --quiet "${tests[@]}" >"$logs/$lacking" 2>&1 &
+    running+=($!)
 done
+status=0
+for tested in "${running[@]}"; do wait "$tested" || status=1; done
+for lacking in "$logs"/*; do
+    echo "HBC_FEATURES=${lacking##*/}"
+    cat "$lacking"
+done
+exit "$status"
