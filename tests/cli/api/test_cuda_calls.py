@@ -5,16 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays_on_gpu import DOUBLED, cuda_array_interface
 
 import hbc
-
-KERNEL = """
-size N, M
-input A: f32[N, M]
-output O: f32[N, M]
-O[i, j] = A[i, j] * 2
-schedule gpu for cuda { O.split(j, jo, ji, 8).gpu_blocks(i, jo).gpu_threads(ji) }
-"""
 
 
 class OnGpu:
@@ -22,11 +15,7 @@ class OnGpu:
 
     def __init__(self, array: Any) -> None:
         self.kept = array
-        address, read_only = array.__array_interface__["data"]
-        self.__cuda_array_interface__ = {
-            "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
-            "data": (address, read_only), "version": 3,
-        }  # fmt: skip
+        self.__cuda_array_interface__ = cuda_array_interface(array)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +26,7 @@ def kernel() -> Any:
         find_cpp()
     except hbc.ToolError as missing:
         pytest.skip(str(missing))
-    return hbc.compile(KERNEL, target="cuda", on_cpu=True)
+    return hbc.compile(DOUBLED, target="cuda", on_cpu=True)
 
 
 @pytest.mark.parametrize("stream", [None, 0])

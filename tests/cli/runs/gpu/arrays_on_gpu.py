@@ -6,17 +6,30 @@ import ctypes
 from types import SimpleNamespace
 from typing import Any
 
+DOUBLED = """
+size N, M
+input A: f32[N, M]
+output O: f32[N, M]
+O[i, j] = A[i, j] * 2
+schedule gpu for cuda { O.split(j, jo, ji, 8).gpu_blocks(i, jo).gpu_threads(ji) }
+"""
+"""A kernel for such arrays."""
+
+
+def cuda_array_interface(array: Any) -> dict[str, Any]:
+    """What CUDA's array interface, version 3, says of memory where the array lies."""
+    return {
+        "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
+        "data": array.__array_interface__["data"], "version": 3,
+    }  # fmt: skip
+
 
 class ByInterface:
     """As CuPy's arrays."""
 
     def __init__(self, array: Any, device: int) -> None:
         self.kept, self.device = array, SimpleNamespace(id=device)
-        address, read_only = array.__array_interface__["data"]
-        self.__cuda_array_interface__ = {
-            "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
-            "data": (address, read_only), "version": 3,
-        }  # fmt: skip
+        self.__cuda_array_interface__ = cuda_array_interface(array)
 
 
 class ByDLPack:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arrays_on_gpu import ByDLPack, ByInterface, ByTensor
+from arrays_on_gpu import DOUBLED, ByDLPack, ByInterface, ByTensor
 from fake_torch import CAPTURING_STREAM, Launch, make_torch
 
 import hbc
@@ -20,13 +20,6 @@ from hbc.codegen.build import gpu
 
 from .conftest import Machine
 
-KERNEL = """
-size N, M
-input A: f32[N, M]
-output O: f32[N, M]
-O[i, j] = A[i, j] * 2
-schedule gpu for cuda { O.split(j, jo, ji, 8).gpu_blocks(i, jo).gpu_threads(ji) }
-"""
 pytestmark = pytest.mark.parametrize("loader", ["cuda-bindings"])  # which has no part in this
 
 
@@ -34,7 +27,7 @@ pytestmark = pytest.mark.parametrize("loader", ["cuda-bindings"])  # which has n
 def kernel(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert machine.folder
     monkeypatch.setenv("FAKE_CUDA_COUNT", "3")
-    return hbc.compile(KERNEL, target="cuda").build()
+    return hbc.compile(DOUBLED, target="cuda").build()
 
 
 @pytest.fixture
