@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from hbc.ir.lang.types import BF16, BOOL, DType
-from hbc.ir.meaning.numpy_types import Array, numpy_dtype
+from hbc.ir.meaning.numpy_types import Array, is_bf16, numpy_dtype
 
 
 def cast(x: Array, source: DType, target: DType) -> Array:
@@ -41,7 +41,7 @@ def round_to(x: Array, target: DType) -> Array:
     x = np.asarray(x)
     if target == BF16 and x.dtype.itemsize > 4:
         return _to_odd_float32(x).astype(numpy_dtype(BF16))
-    if target == BF16 or x.dtype == numpy_dtype(BF16):
+    if target == BF16 or is_bf16(x.dtype):
         x = x.astype(np.float32)
     return x.astype(numpy_dtype(target))
 

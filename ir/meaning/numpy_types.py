@@ -40,9 +40,14 @@ def numpy_dtype(element: DType) -> np.dtype[Any]:
 
 def element_of(dtype: np.dtype[Any]) -> DType | None:
     """The element type that `dtype` holds, or None when the language has no such type."""
-    # Nothing holds bf16 before ml_dtypes, which takes 5 ms, is imported.
+    # See `is_bf16`.
     known = DTYPES.values() if "ml_dtypes" in sys.modules else _PLAIN
     return next((t for t in known if numpy_dtype(t) == dtype), None)
+
+
+def is_bf16(dtype: np.dtype[Any]) -> bool:
+    """Nothing holds bf16 before ml_dtypes, which takes 5 ms, is imported."""
+    return "ml_dtypes" in sys.modules and dtype == numpy_dtype(BF16)
 
 
 def bits_dtype(element: DType) -> np.dtype[Any]:
