@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hbc.codegen.gpu.aligned_launches import aligned_launches
 from hbc.codegen.gpu.fragment_lanes import fragment_lanes
 from hbc.codegen.gpu.gathered_updates import gathered_updates
 from hbc.codegen.gpu.private_tiles import private_tiles
@@ -29,5 +30,6 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "rotate": stage_copies,
     "reuse-shared": reuse_shared,
     "fragment-lanes": fragment_lanes,
+    "aligned-launches": aligned_launches,
     "barriers": barriers,
 }

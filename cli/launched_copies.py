@@ -47,9 +47,10 @@ def launched_copies(unselected: Kernel | None, done: Kernel) -> list[Diagnostic]
 
 
 def _launches(s: ir.Stmt) -> Iterator[ir.For]:
-    """The outermost loops over blocks."""
+    """The outermost loops over blocks, of several versions the first."""
     if isinstance(s, ir.For) and s.kind is ir.LoopKind.BLOCK:
-        yield s
+        if not s.marks.version:
+            yield s
         return
     for c in children(s):
         if isinstance(c, ir.Stmt):

@@ -199,6 +199,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Arrays of a block that are not alive together share memory."),
     Pass("fragment-lanes", on_gpu("fragment-lanes"), GPUS,
         "What each lane does to its own elements of fragments. The last that knows whole fragments."),
+    Pass("aligned-launches", on_gpu("aligned-launches"), GPUS,
+        "The host tests strides that loops of blocks would. When all wide accesses are there."),
     Pass("barriers", on_gpu("barriers"), GPUS,
         "Threads wait where one needs what another stored. After everything that moves an access."),
 )  # fmt: skip

@@ -41,6 +41,8 @@ from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite
 
 MOST_THREADS = 1024
+ANY_STRIDES = "_any_strides"
+"""Behind the name of the kernel for what the fastest version does not take."""
 _THREAD = re.compile(r"\bthread\b(?!s)")
 _LANE = re.compile(rf"\b{LANE}\b")
 
@@ -118,7 +120,8 @@ def _launch(s: ir.For, unit: Unit) -> None:
             f"a block of {threads} threads: a GPU runs at most {MOST_THREADS}", s.span,
             "split the loops of `gpu_threads` further",
         )  # fmt: skip
-    name = unit.scope.fresh(f"{_kernel_name(unit)}_{_result(body)}")
+    version = ANY_STRIDES if loops[0].marks.version else ""
+    name = unit.scope.fresh(f"{_kernel_name(unit)}_{_result(body)}{version}")
     unit.scope.frames[0].taken.add(name)
     unit = replace(unit, fragments=all_fragments)
     indices = index_type(loops, body, unit)

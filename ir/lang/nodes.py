@@ -362,11 +362,13 @@ class Marks:
     less one ahead of their use. The outermost of a nest over BLOCKs that is `resident` runs on no more
     blocks than a GPU runs at once, so many on each multiprocessor (0: as there is room for), which take
     the iterations of the nest in turns; with `at_once`, its threads may have the registers that so many
-    blocks on a multiprocessor leave them. In text a mark is its name and its number."""
+    blocks on a multiprocessor leave them. `version` numbers nests over BLOCKs of which the host runs one.
+    In text a mark is its name and its number."""
 
     stages: int = 1
     resident: int | None = None
     at_once: int | None = None
+    version: int = 0
 
 
 NO_MARKS = Marks()

@@ -158,6 +158,8 @@ def _check_for(s: ir.For, names: Names, buffers: Mapping[str, DType], stage: str
         _fail(s, f"a loop of kind `{s.kind}` with {s.marks.resident} resident blocks", stage)
     if s.marks.at_once is not None and (s.kind is not ir.LoopKind.BLOCK or s.marks.at_once < 1):
         _fail(s, f"a loop of kind `{s.kind}` with {s.marks.at_once} blocks at once", stage)
+    if s.marks.version and s.kind is not ir.LoopKind.BLOCK:
+        _fail(s, f"a loop of kind `{s.kind}` of version {s.marks.version}", stage)
     _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
 
 

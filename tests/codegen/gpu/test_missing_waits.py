@@ -18,7 +18,7 @@ from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import InternalError
 
-SIZES = ({"M": 9, "N": 33, "K": 23},)
+SIZES = ({"M": 9, "N": 33, "K": 23}, {"M": 9, "N": 36, "K": 28})
 NEEDED = re.compile(r"__syncthreads\(\);|__pipeline_commit\(\);|__pipeline_wait_prior\([01]\);")
 
 

@@ -122,6 +122,10 @@ def test_what_a_text_cannot_say() -> None:
         (Store("C", zero, Const(True, F32(1))), "True is not a f32"),
         (Store("C", zero, Gather(one, ())), "a gather of no lanes"),
         (For("i", zero, zero, LoopKind.SERIAL, Block(()), marks=Marks(stages=0)), "0 stages"),
+        (
+            For("i", zero, zero, LoopKind.SERIAL, Block(()), marks=Marks(version=1)),
+            "a loop of kind",
+        ),
         (Store("C", zero, Let("t", zero, Let("t", zero, one))), "`t` is bound where it has"),
     ):
         with pytest.raises(InternalError, match=f"after `lower`: {mistake}"):
