@@ -17,12 +17,14 @@ from hbc.frontend.costs.machine import Machine, machine_of
 from hbc.frontend.costs.spans import length
 from hbc.frontend.plans.inline_limit import kept_apart
 from hbc.frontend.program.funcs import Pipeline
-from hbc.frontend.text.giants import LONGEST
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import Target
 
 STRIPS = (0, 8, 16, 32, 64, 128)  # rows of a strip in which several Funcs are computed
+# Nodes of a formula in the last candidate. Pyramids of eight to ten levels (samples/apps) are lowered in 5 to
+# 7 s so, in 3.4 s with 400, in 8 to 9 s with 2,000; with 20,000 they were not done after minutes.
+LONGEST_LAST = 1_000
 
 
 @record
@@ -49,7 +51,7 @@ def candidates(
         if some and not any(is_dot(graph, s) for s in sums(graph)):
             continue
         yield from _of_graph(graph, machine, target, name, bool(some))
-    for longest in (LONGEST_KEPT, LONGEST):
+    for longest in (LONGEST_KEPT, LONGEST_LAST):
         apart = kept_apart(p.funcs, p.output_funcs, longest)
         text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target, apart))
         yield Candidate(text, "vectors along the innermost loops")

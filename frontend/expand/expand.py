@@ -3,7 +3,7 @@ function replaced by its body, tuples taken apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hbc.frontend.expand.calls import Expansion
@@ -33,13 +33,13 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
     functions = functions_of(whole, mistakes)
     if mistakes:
         raise HbcError(mistakes)
-    keywords = words(whole) | declared(whole).keys()
-    expansion = Expansion(functions, set(declared(whole)), keywords, mistakes)
+    taken = (words(whole) - _in_schedules_alone(whole.statements)) | declared(whole).keys()
+    expansion = Expansion(functions, set(declared(whole)), taken, mistakes)
     statements = [
         _statement(s, expansion) for s in whole.statements if not isinstance(s, ast.Function)
     ]
     reduces = {d.name.text for s in statements if isinstance(s, ast.Reduce) for d in s.domains}
-    lifting = Lifting(reduces, keywords, mistakes, keywords - _outside_schedules(statements))
+    lifting = Lifting(reduces, taken, mistakes, taken - _outside_schedules(statements))
     flat: list[ast.Statement] = []
     for s in statements:
         if isinstance(s, ast.Definition):
@@ -53,10 +53,20 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
     return replace(whole, statements=tuple(flat))
 
 
+def _in_schedules_alone(statements: Sequence[ast.Statement]) -> set[str]:
+    """The names that only schedules say. They speak of what is made here, and take no name from it: a Func is
+    named as it was when the schedule was written, or made."""
+    schedules = (s for s in statements if isinstance(s, ast.Schedule))
+    return _names(schedules) - _outside_schedules(statements)
+
+
 def _outside_schedules(statements: Iterable[ast.Statement]) -> set[str]:
     """The names that stand anywhere but in a schedule."""
-    outside = (s for s in statements if not isinstance(s, ast.Schedule))
-    return {n.text for n in nodes(*outside) if isinstance(n, ast.Ident | ast.Name)}
+    return _names(s for s in statements if not isinstance(s, ast.Schedule))
+
+
+def _names(statements: Iterable[ast.Statement]) -> set[str]:
+    return {n.text for n in nodes(*statements) if isinstance(n, ast.Ident | ast.Name)}
 
 
 def _without_families(file: ast.File, settings: Mapping[str, str]) -> ast.File:

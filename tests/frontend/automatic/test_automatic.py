@@ -15,6 +15,8 @@ from hbc.cli.pipeline import load_pipeline, lower_to_kernel
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.automatic.candidates import candidates
 from hbc.frontend.checks.check import check
+from hbc.frontend.plans.inline_limit import Inlined, measure
+from hbc.frontend.plans.legal import stage_expressions
 from hbc.frontend.text.parse import parse
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.beforehand.split import split_constants
@@ -195,6 +197,20 @@ def test_the_last_candidate_fits_where_inlining_would_not_end(kernel: Path, targ
     checked = check(parse(with_it), {})
     lower_to_kernel(checked, checked.schedules[-1], TARGETS[target])
     lower_to_kernel(pipeline, None, TARGETS[target])
+
+
+@pytest.mark.parametrize("sample", ["local_laplacian", "interpolate"])
+def test_the_last_candidate_of_a_pyramid_is_made_of_short_formulas(sample: str) -> None:
+    """Long ones, of a level in terms of the levels before, take minutes to lower."""
+    pipeline = load_pipeline(SAMPLES / f"apps/{sample}.hb", {})
+    *_, last = candidates(pipeline, TARGETS["avx512"], {}, "last")
+    inlined: dict[str, Inlined] = {}
+    for func in pipeline.funcs:
+        for update in (None, *range(len(func.updates))):
+            for e in stage_expressions(func, update):
+                assert measure(e, inlined).length <= 1_000, func.name
+        if f" {func.name}.compute_root()" not in last.text and not func.updates:
+            inlined[func.name] = Inlined(func.variables, measure(func.pure, inlined))
 
 
 @pytest.mark.skipif(not can_run(TARGETS["avx2"]), reason="runs AVX2 code")
