@@ -12,7 +12,7 @@ from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.by_size import PLAIN_LOOPS, taken
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import Target
+from hbc.ir.lang.target import GPU, Target
 
 if TYPE_CHECKING:
     from hbc.cli.automatic import Automatic
@@ -41,6 +41,10 @@ class Chosen:
         if self.schedule is None or not self.schedule.choices:
             return self
         return replace(self, schedule=taken(self.schedule, sizes))
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.target.machine == GPU
 
     @property
     def title(self) -> str:

@@ -66,10 +66,8 @@ def choose(
     elif chosen is None and chosen_target.machine != GPU:
         made = _made(pipeline, chosen_target, settings, fix_sizes)
         chosen = None if made is None else made.schedule
-    elif asked:
-        notice(
-            f"note: no automatic schedule for `{chosen_target.name}`: its loops become blocks and threads"
-        )
+    elif chosen is None or is_open(chosen):
+        notice(f"note: {_mapped(pipeline, chosen, chosen_target, asked)}")
     return Chosen(pipeline, chosen_target, chosen, plain_loops, made)
 
 
@@ -108,6 +106,26 @@ def _closed(
     about = "no automatic schedule suits this kernel" if made is None else made.about
     notice(f"note: {what} for `{target.name}` {where}: {about}")
     return chosen if made is None else several((*own, made.schedule), target.name)
+
+
+def _mapped(p: Pipeline, chosen: Schedule | None, target: Target, asked: bool) -> str:
+    """What becomes of loops on a GPU that no schedule of the file speaks of."""
+    from hbc.frontend.directives.gpu_default import THREADS_A_BLOCK, one_thread_steps
+    from hbc.frontend.directives.schedule import apply_schedule
+
+    own = [] if chosen is None else [f"`{s.name}`" for s in chosen.choices[:-1]]
+    of_file = f"no schedule of the file is for `{target.name}`, and "
+    if own:
+        of_file = f"at sizes that {' and '.join(own)} {'is' if len(own) == 1 else 'are'} not for, "
+    text = (
+        f"{'' if asked else of_file}hbc makes no schedules for GPUs: plain blocks of {THREADS_A_BLOCK} "
+        "threads, a thread for each element, without shared memory and tensor cores"
+    )
+    alone = one_thread_steps(apply_schedule(p, None, True)[1])
+    if not alone:
+        return text
+    steps = " and ".join(f"`{s}`" for s in alone)
+    return f"{text}; one thread does all of {steps}, along reductions alone"
 
 
 def _made(

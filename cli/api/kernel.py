@@ -98,7 +98,8 @@ class Kernel:
         """The loop nest as scheduled, in a few lines."""
         from hbc.frontend.directives.loop_tree import loop_tree
 
-        return loop_tree(self.compiled.chosen.pipeline, self.compiled.chosen.schedule)
+        chosen = self.compiled.chosen
+        return loop_tree(chosen.pipeline, chosen.schedule, chosen.on_gpu)
 
     def explain(self) -> str:
         """What `hbc explain` says: the tensor instructions chosen for each statement, or why none."""

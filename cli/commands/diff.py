@@ -133,7 +133,7 @@ def _side(
     compiled = compile_chosen(chosen)
     of = f"{file.name}, " if name is None else f"{file.name}, {name}, "
     title = f"{of}{chosen.title.partition(' ')[2]}"
-    return Side(title, compiled, loop_tree(chosen.pipeline, chosen.schedule))
+    return Side(title, compiled, loop_tree(chosen.pipeline, chosen.schedule, chosen.on_gpu))
 
 
 def _timed(

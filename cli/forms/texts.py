@@ -61,7 +61,8 @@ def ir(compiled: Compiled) -> Files:
 def loops(compiled: Compiled) -> Files:
     from hbc.frontend.directives.loop_tree import loop_tree
 
-    text = loop_tree(compiled.chosen.pipeline, compiled.chosen.schedule)
+    chosen = compiled.chosen
+    text = loop_tree(chosen.pipeline, chosen.schedule, chosen.on_gpu)
     return {f"{compiled.source.name}.loops": text}
 
 

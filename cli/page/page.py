@@ -90,7 +90,7 @@ def page(compiled: Compiled) -> str:
         notes=_by_line(notes),
         c=c,
         assembly=_assembly(compiled, range(begin + 1, end + 1)),
-        tree=coloured(loop_tree(p, chosen.schedule), "hb"),
+        tree=coloured(loop_tree(p, chosen.schedule, on_gpu), "hb"),
         rows=[] if on_gpu else [_row(one, made_by(one.note, directives))
                                 for one in listed(costs_of(compiled.kernel, chosen.target, sizes))],
         sizes=", ".join(f"{name} = {n}" for name, n in sizes.items()),

@@ -24,7 +24,9 @@ from hbc.frontend.plans.plan import (
     StagePlan,
     Tail,
     default_stage,
+    stage_text,
 )  # fmt: skip
+from hbc.frontend.program.funcs import Stage
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import TILES, Memory
@@ -46,6 +48,17 @@ def map_rest(plan: Plan) -> None:
             plan[name] = _changed(plan, f, _over_blocks)
         elif place is Place.BLOCK and f.memory in _OF_ALL:
             plan[name] = _changed(plan, f, _over_threads)
+
+
+def one_thread_steps(plan: Plan) -> list[str]:
+    """The steps at the root that have no loop over blocks: one thread does all of each."""
+    return [
+        stage_text(Stage(s.func, s.update))
+        for f in plan.values()
+        if not isinstance(f.compute, Inline) and place_of(plan, f.compute) is Place.HOST
+        for s in f.stages
+        if s.loops and all(x.kind not in ir.GPU_LOOPS for x in s.loops)
+    ]
 
 
 def _changed(

@@ -31,13 +31,13 @@ KINDS = {
 }
 
 
-def loop_tree(pipeline: Pipeline, schedule: Schedule | None) -> str:
+def loop_tree(pipeline: Pipeline, schedule: Schedule | None, gpu: bool = False) -> str:
     """The nest, two spaces a level, one line per loop, Func and store; of several schedules one after the
-    other, as they are asked."""
+    other, as they are asked. `gpu`: for one, also where no schedule says so."""
     if schedule is not None and schedule.choices:
-        return "\n".join(loop_tree(pipeline, s) for s in schedule.choices)
+        return "\n".join(loop_tree(pipeline, s, gpu) for s in schedule.choices)
     targets = () if schedule is None else schedule.targets
-    gpu = any(TARGETS[t].machine == GPU for t in targets if t in TARGETS)
+    gpu = gpu or any(TARGETS[t].machine == GPU for t in targets if t in TARGETS)
     pipeline, scheduled = apply_schedule(pipeline, schedule, gpu)
     inlined = [names(f.func) for f in scheduled.values() if isinstance(f.compute, Inline)]
     images = pipeline.output_funcs
