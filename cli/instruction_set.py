@@ -13,7 +13,7 @@ from hbc.ir.ground import source
 from hbc.ir.ground.record_json import classes_of, from_json, to_json
 from hbc.ir.host.cache_folder import keep, kept
 from hbc.ir.host.file_bytes import file_bytes
-from hbc.ir.lang import instruction, nodes, types
+from hbc.ir.lang import instruction, nodes, operators, types
 from hbc.ir.lang.instruction import Feature, Instruction, InstructionSet
 from hbc.ir.lang.target import Target
 
@@ -22,7 +22,7 @@ _PACKAGE = Path(__file__).parents[1]
 # What decides how a text is read: a change of any of it makes what is kept out of date.
 _READERS = (
     "cli/instruction_set.py", "frontend/isa/*.*", "ir/lang/instruction.py", "ir/lang/nodes.py",
-    "ir/ground/record*.py", "ir/ground/source.py", "ir/lang/types.py",
+    "ir/lang/operators.py", "ir/ground/record*.py", "ir/ground/source.py", "ir/lang/types.py",
 )  # fmt: skip
 
 
@@ -80,7 +80,9 @@ def _part(
     stored = kept(name)
     if stored is not None:
         try:
-            read = from_json(stored.decode(), classes_of((instruction, nodes, source, types)))
+            read = from_json(
+                stored.decode(), classes_of((instruction, nodes, operators, source, types))
+            )
         except ValueError:
             read = None
         if isinstance(read, InstructionSet):

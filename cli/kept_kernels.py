@@ -34,7 +34,7 @@ from hbc.ir.ground.record_json import classes_of, from_json, to_json
 from hbc.ir.ground.source import Source
 from hbc.ir.host.cache_folder import keep, kept
 from hbc.ir.host.file_bytes import file_bytes
-from hbc.ir.lang import instruction, nodes, target, types
+from hbc.ir.lang import instruction, nodes, operators, target, types
 from hbc.ir.lang.target import TARGETS
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 26  # of a file of descriptions
 LIBRARY_PREFIX = "std/"  # of the names of what ships with hbc
-_MODULES = (c_source, cuda_source, diag, funcs, instruction, nodes, source, target, types)
+_MODULES = (
+    c_source, cuda_source, diag, funcs, instruction, nodes, operators, source, target, types,
+)  # fmt: skip
 
 
 def choose_kept(

@@ -19,13 +19,15 @@ from hbc.cli.show.options import (
     thread_count,
 )  # fmt: skip
 from hbc.ir.ground.diag import Diagnostic, UsageError
+from hbc.ir.ground.record import record
 from hbc.ir.host.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from hbc.cli.compiled import Runner
+    from hbc.cli.compiled import Compiled, Runner
     from hbc.cli.roof.roofs import Roofs
+    from hbc.cli.roof.speed import Speed
     from hbc.cli.runs.native import Called
-    from hbc.cli.show.report import Progress
+    from hbc.cli.show.report import Json, Progress
 
 
 @click.command("bench")
@@ -88,7 +90,6 @@ def command(
     from hbc.cli.runs.native import Native, Repeat, output_shapes
     from hbc.cli.runs.work import count_work
     from hbc.cli.show.report import headline, print_facts, print_json, progress
-    from hbc.cli.show.report import seconds as duration
     from hbc.cli.tuning.written import name_machine
 
     others = _seconds_beside(beside, plot)
@@ -120,34 +121,60 @@ def command(
         speed = speed_of(called.seconds, work, roofs, shown, again)
     if plot is not None:
         draw_roofline(plot, headline(chosen.title, number, runner.gpu), speed, others)
+    timed = _Timed(compiled, runner, number, run.sizes, called, speed, building, flush_l2)
     if as_json:
-        print_json(
-            {
-                "kernel": name,
-                "target": chosen.target.name,
-                "schedule": chosen.schedule_name,
-                "threads": number,
-                "gpu": runner.gpu,
-                "l2_flushed": flush_l2,
-                "sizes": dict(run.sizes),
-                **speed.as_json(),
-                "emulated": None if called.emulated is None else dict(called.emulated),
-                "by_functions": list(runner.functions),
-                "packing_seconds": dict(called.packing),
-                "compile_seconds": compiled.seconds,
-                "c_compiler_seconds": building,
-            }
-        )
+        print_json(timed.as_json())
         return
-    facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
-    facts += _about_emulation(called, runner)
-    facts += [
-        ("packed", f"`{n}` beforehand, in {duration(took)}, which is not timed")
-        for n, took in called.packing.items()
-    ]
-    facts += [*speed.facts(), *_about_building(compiled.seconds, building, flush_l2)]
-    facts += [("plot", str(plot))] if plot is not None else []
+    facts = [*timed.facts(), *([("plot", str(plot))] if plot is not None else [])]
     print_facts(headline(chosen.title, number, runner.gpu), facts)
+
+
+@record
+class _Timed:
+    """A kernel that was called on its example, and what is said of it. `building`: the seconds of the C
+    compiler. `flushed`: each call found a GPU's L2 cache empty."""
+
+    compiled: Compiled
+    runner: Runner
+    threads: int
+    sizes: Mapping[str, int]
+    called: Called
+    speed: Speed
+    building: float
+    flushed: bool
+
+    def as_json(self) -> dict[str, Json]:
+        """The keys of `hbc bench --json`."""
+        emulated = self.called.emulated
+        return {
+            "kernel": self.compiled.source.name,
+            "target": self.compiled.chosen.target.name,
+            "schedule": self.compiled.chosen.schedule_name,
+            "threads": self.threads,
+            "gpu": self.runner.gpu,
+            "l2_flushed": self.flushed,
+            "sizes": dict(self.sizes),
+            **self.speed.as_json(),
+            "emulated": None if emulated is None else dict(emulated),
+            "by_functions": list(self.runner.functions),
+            "packing_seconds": dict(self.called.packing),
+            "compile_seconds": self.compiled.seconds,
+            "c_compiler_seconds": self.building,
+        }
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Lines to read, each after its name."""
+        from hbc.cli.show.report import seconds as duration
+
+        sizes = ", ".join(f"{n} = {v}" for n, v in self.sizes.items())
+        facts = [("sizes", sizes)] if sizes else []
+        facts += _about_emulation(self.called, self.runner)
+        facts += [
+            ("packed", f"`{n}` beforehand, in {duration(took)}, which is not timed")
+            for n, took in self.called.packing.items()
+        ]
+        built = _about_building(self.compiled.seconds, self.building, self.flushed)
+        return [*facts, *self.speed.facts(), *built]
 
 
 def _seconds_beside(beside: tuple[str, ...], plot: Path | None) -> dict[str, float]:

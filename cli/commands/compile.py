@@ -93,7 +93,7 @@ def command(
     from hbc.cli.one_library import library, listed_targets
     from hbc.cli.passes import NAMES
     from hbc.cli.prepare import choose, compile_chosen
-    from hbc.cli.show.report import notice, progress, show_diagnostics
+    from hbc.cli.show.report import progress
 
     _check_passes(dumped, NAMES)
     if as_json and str(folder) == STDOUT:
@@ -105,17 +105,14 @@ def command(
         beside = "several kernels" if several is None else "--targets"
         _refuse_beside(beside, [option for option, given in unfit.items() if given])
         check_forms(folder, emitted)
-        called = None if len(programs) == 1 else name or _library_name(kernels, folder)
-        if name is not None and called is None:
-            raise UsageError(Diagnostic("--name is for a library of several kernels"))
+        called = _library_name(name, kernels, folder, len(programs))
         targets = [target] if several is None else listed_targets(several)
         with progress() as shown:
             shown.step("compiling")
             made_together = library(programs, called, settings, targets, schedule, isa)
         _write_together(made_together, folder, emitted, as_json)
         return
-    if name is not None:
-        raise UsageError(Diagnostic("--name is for a library of several kernels"))
+    _library_name(name, kernels, folder, 1)
     with progress() as shown:
         shown.step("reading and checking")
         chosen = choose(programs[0], settings, target, schedule, isa, fallback, fix_sizes=True)
@@ -152,11 +149,7 @@ def command(
     if as_json:
         _print_json(compiled, made, warnings)
         return
-    show_diagnostics(warnings)
-    for path in made.files:
-        notice(f"wrote {printable_line(str(path))}")
-    _show_resources(made.resources)
-    show_conflicts(shared_accesses(compiled.kernel, made.resources))
+    _show_made(compiled, made, warnings)
     if timed:
         _show_times(made.timings)
 
@@ -173,10 +166,19 @@ def _programs(files: tuple[Path, ...], only: str | None) -> list[Path | Source]:
     return [one_kernel(files[0], only)]
 
 
-def _library_name(files: tuple[Path, ...], folder: Path | None) -> str:
-    """As the one file is called that all are in, or as the folder that the library goes to."""
+def _library_name(
+    name: str | None, files: tuple[Path, ...], folder: Path | None, kernels: int
+) -> str | None:
+    """The name that is given, else as the one file is called that all are in, or as the folder that the
+    library goes to; of one kernel none."""
     from hbc.frontend.checks.names import name_of_file
 
+    if kernels == 1:
+        if name is not None:
+            raise UsageError(Diagnostic("--name is for a library of several kernels"))
+        return None
+    if name:
+        return name
     if len(files) == 1:
         return name_of_file(source_name(files[0]))
     if folder is not None and folder.name:
@@ -278,6 +280,17 @@ def _check_passes(dumped: tuple[str, ...], passes: tuple[str, ...]) -> None:
         if name not in passes:
             hint = did_you_mean(name, passes) or f"the passes are {', '.join(passes)}"
             raise UsageError(Diagnostic(f"there is no pass `{name}`", hint=hint))
+
+
+def _show_made(compiled: Compiled, made: Made, warnings: Sequence[Diagnostic]) -> None:
+    """What there is to know of the files, on stderr."""
+    from hbc.cli.show.report import notice, show_diagnostics
+
+    show_diagnostics(warnings)
+    for path in made.files:
+        notice(f"wrote {printable_line(str(path))}")
+    _show_resources(made.resources)
+    show_conflicts(shared_accesses(compiled.kernel, made.resources))
 
 
 def _show_resources(resources: Sequence[Resources]) -> None:

@@ -81,7 +81,7 @@ static inline $T ${family}_$t($T a, $T b)
     return a $op b ? a : b;
 }
 """
-# What `fixed_point` says, in integers of twice the width.
+# What `FIXED_POINT` says, in integers of twice the width.
 FIXED_POINT = """\
 static inline $T ${family}_$t($T a, $T b)
 {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hbc.codegen.text.names import Scope
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.types import BOOL, I64, DType, Kind
 
 # Sizes are at most 2^40, which the entry point checks; so are loop variables and strides.

@@ -29,7 +29,7 @@ from hbc.codegen.text.unit import (
 )  # fmt: skip
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.types import BOOL, F32, F64, I64, U32, DType, Kind, Memory
 

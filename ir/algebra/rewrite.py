@@ -16,7 +16,7 @@ from hbc.ir.algebra.facts import Facts
 from hbc.ir.ground.record import record
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.types import DType
 
 Bound = ir.Expr | int | DType | ir.Op

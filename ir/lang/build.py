@@ -11,7 +11,7 @@ from functools import partial
 
 from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.types import INDEX, DType, Kind, Type
 from hbc.ir.lang.walk import nodes
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.types import BF16, F16, F32, F64, DType, Kind
 
 Value = int | float | bool

@@ -1,4 +1,5 @@
-"""The IR: expressions and statements. Nodes are frozen, never subclassed, never mutated.
+"""The IR: expressions and statements. Nodes are frozen, never subclassed, never mutated. Their operators
+stand in `operators`, and are found here too.
 
 Meanings are those of `interp`. Integers wrap in their type (index arithmetic, of loop variables and
 sizes, is taken never to: see `wide_data`); `/` and `%` floor, and give 0 for a zero
@@ -15,71 +16,15 @@ from functools import lru_cache
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.lang.operators import ASSOCIATIVE as ASSOCIATIVE
+from hbc.ir.lang.operators import COMPARISONS as COMPARISONS
+from hbc.ir.lang.operators import MathOp as MathOp
+from hbc.ir.lang.operators import Op as Op
+from hbc.ir.lang.operators import UnaryOp as UnaryOp
 from hbc.ir.lang.types import BOOL, CONDITION, INDEX, DType, Memory, Type
 
 Lanewise = Type
 """The type of a node of as many lanes as its first operand: with another operand it changes with it."""
-
-
-class Op(StrEnum):
-    """Binary operators; comparisons give bool. DIV and MOD floor for integers."""
-
-    ADD = "+"
-    SUB = "-"
-    MUL = "*"
-    DIV = "/"
-    MOD = "%"
-    MIN = "min"
-    MAX = "max"
-    AND = "&"  # bitwise on integers, logical on bool
-    OR = "|"
-    XOR = "^"
-    SHL = "<<"
-    SHR = ">>"  # arithmetic for signed types
-    LT = "<"
-    LE = "<="
-    GT = ">"
-    GE = ">="
-    EQ = "=="
-    NE = "!="
-    # Of integers of at most 32 bits, as `fixed_point` says: passes make them.
-    MULHI = "mulhi"  # the high half of the product
-    MULROUND = "mulround"  # signed: a * b / 2^(bits - 1), to nearest, halves up
-    AVG = "avg"  # (a + b) / 2
-    AVGUP = "avgup"  # (a + b + 1) / 2
-    ABSD = "absd"  # |a - b|
-    ADDSAT = "addsat"  # the nearest limit where the type cannot hold it
-    SUBSAT = "subsat"
-
-
-COMPARISONS = frozenset({Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE})
-ASSOCIATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR})
-
-
-class UnaryOp(StrEnum):
-    NEG = "-"
-    NOT = "~"  # bitwise on integers, logical on bool
-    ABS = "abs"  # |least int| wraps to itself
-
-
-class MathOp(StrEnum):
-    """Names that `Call` accepts; all float -> same float type, correctly rounded within 2 ulp, or to 0 where
-    the result is no normal number, except `sqrt floor ceil round tf32`, which are exact (`round`: ties to
-    even; `tf32`: of f32 alone, see `ir/meaning/tf32.py`)."""
-
-    EXP = "exp"
-    EXP2 = "exp2"
-    LOG = "log"
-    SQRT = "sqrt"
-    RSQRT = "rsqrt"
-    SIN = "sin"
-    COS = "cos"
-    TANH = "tanh"
-    FLOOR = "floor"
-    CEIL = "ceil"
-    ROUND = "round"
-    TF32 = "tf32"
-    REINTERPRET = "reinterpret"  # same bits as another type of the same width (int <-> float)
 
 
 @record

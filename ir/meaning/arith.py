@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.types import BOOL, F64, DType, Kind
 from hbc.ir.meaning.arith_cast import round_to
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype

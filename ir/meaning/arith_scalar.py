@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.types import BF16, BOOL, DType
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.numpy_types import numpy_dtype

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.fold import round_to
+from hbc.ir.lang.operators import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.types import BOOL, I64, DType, Kind, Type
 from hbc.ir.lang.walk import operands
 

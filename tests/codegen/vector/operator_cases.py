@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lanes import Case, Read
 
-from hbc.ir.lang.fixed_point import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.nodes import COMPARISONS, Binary, Expr, Op, Select, Unary, UnaryOp
+from hbc.ir.lang.operators import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.types import BOOL, DType
 
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX)

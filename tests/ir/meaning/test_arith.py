@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hbc.ir.lang.fixed_point import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.nodes import COMPARISONS, Binary, Call, Cast, MathOp, Op, UnaryOp, Var
+from hbc.ir.lang.operators import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.types import (
     BF16,
     BOOL,
