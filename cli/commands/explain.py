@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hbc.eqsat.choosing.miss import Miss
     from hbc.eqsat.choosing.report import Record
     from hbc.ir.lang.kernel import Kernel
+    from hbc.ir.vectors.reached import Statement
 
 
 FEW_CYCLES = 10  # of which tenths are shown
@@ -37,22 +38,25 @@ def command(
     Per statement: the instruction and how often one execution of the statement runs it, the
     estimated cycles (of the instructions, of loads and stores, of bringing operands into their
     order), and the rules that led there. Where none was found: the nearest, what keeps it from the
-    statement, and what to change.
+    statement, and what to change. Of a kernel without tensor instructions: what is vectorized, which loads
+    and stores are contiguous, strided, the same for all lanes, lane by lane, and what is scalar.
     """
     from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.movements import as_json as moved_json
     from hbc.cli.movements import movement_lines, movements
     from hbc.cli.prepare import choose
+    from hbc.cli.show.plain_code import plain_json, plain_lines
     from hbc.cli.show.report import diagnostic_json, print_json, progress, show_diagnostics
     from hbc.cli.tuning.written import name_machine
 
     warnings: list[Diagnostic] = []
+    plain: list[Statement] = []
     with progress() as shown:
         shown.step("reading and checking")
         chosen = choose(one_kernel(kernel, only), settings, target, schedule, isa, fix_sizes=True)
         name_machine(chosen.pipeline, chosen.schedule)
         shown.step("choosing instructions")
-        parts, failure = _of_each(chosen, warnings)
+        parts, failure = _of_each(chosen, warnings, plain)
         moved = [] if failure is not None else movements(chosen)
     if as_json:
         held = _not_held(chosen, failure)
@@ -70,13 +74,14 @@ def command(
                 "target": chosen.target.name,
                 "schedule": chosen.schedule_name,
                 "statements": statements,
+                "plain": [plain_json(s) for s in plain],
                 "movements": [moved_json(m) for m in moved],
                 "refused": refused,
                 "warnings": [diagnostic_json(warning) for warning in warnings],
             }
         )
     elif failure is None or any(records for _, records in parts):
-        lines = [*_lines_of_each(parts), *movement_lines(moved)]
+        lines = [*_lines_of_each(parts), *plain_lines(plain), *movement_lines(moved)]
         click.echo(printable("\n".join(lines)))
         show_diagnostics(warnings)
     if failure is not None:
@@ -85,7 +90,7 @@ def command(
 
 def explained(chosen: Chosen) -> list[str]:
     """The lines of the text for a program that maps."""
-    parts, failure = _of_each(chosen, [])
+    parts, failure = _of_each(chosen, [], [])
     if failure is not None:
         raise failure
     return _lines_of_each(parts)
@@ -94,7 +99,9 @@ def explained(chosen: Chosen) -> list[str]:
 Explained = list[tuple["Chosen", "list[Record]"]]
 
 
-def _of_each(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[Explained, HbcError | None]:
+def _of_each(
+    chosen: Chosen, warnings: list[Diagnostic], plain: list[Statement]
+) -> tuple[Explained, HbcError | None]:
     """Of several schedules by size each by itself, up to the first that is refused."""
     from hbc.frontend.program.by_size import apart
 
@@ -103,7 +110,7 @@ def _of_each(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[Explained, Hbc
         parts = [replace(chosen, schedule=s) for s in apart(chosen.schedule)]
     found: Explained = []
     for part in parts:
-        records, failure = _explained(part, warnings)
+        records, failure = _explained(part, warnings, plain)
         found.append((part, records))
         if failure is not None:
             return found, failure
@@ -117,9 +124,11 @@ def _lines_of_each(parts: Explained) -> list[str]:
     return lines
 
 
-def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record], HbcError | None]:
+def _explained(
+    chosen: Chosen, warnings: list[Diagnostic], plain: list[Statement]
+) -> tuple[list[Record], HbcError | None]:
     """What selection found, and the error that it, or what comes after, ended in. `warnings` takes what
-    is allowed and slow."""
+    is allowed and slow, `plain` the statements of a kernel in which no instruction was chosen."""
     from hbc.cli.advice import Watch, advice
     from hbc.cli.instruction_set import instructions_of
     from hbc.cli.launched_copies import launched_copies
@@ -127,6 +136,7 @@ def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record]
     from hbc.cli.prepare import compile_chosen
     from hbc.eqsat.choosing.report import merged
     from hbc.eqsat.choosing.select import select
+    from hbc.ir.vectors.reached import reached
 
     kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, before="select")
     records: list[Record] = []
@@ -139,6 +149,8 @@ def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record]
         else:
             done = compile_chosen(chosen, watch).kernel
             warnings += advice(p, schedule, chosen.target, watch.loops, done)
+            if watch.loops is not None and all(r.instruction is None for r in records):
+                plain += reached(watch.loops)
     except HbcError as failure:
         return merged(records), failure
     return merged(records) or _one_by_one(chosen, kernel), None

@@ -84,7 +84,7 @@ def slow_lanes(
 
     warned: dict[tuple[Span | None, str], Slow] = {}
     fine: set[tuple[Span | None, str]] = set()
-    for place in _places(kernel.body, (), {}):
+    for place in places(kernel.body, (), {}):
         own = arrays.get(place.store.buffer) in TILES or place.store.span in performed
         if not place.vectors or own:
             continue
@@ -102,18 +102,20 @@ def _where(loop: ir.For) -> tuple[Note, ...]:
     return () if loop.span is None else (Note("vectorized here", loop.span),)
 
 
-def _places(s: ir.Stmt, loops: tuple[ir.For, ...], names: dict[str, ir.Expr]) -> Iterator[Place]:
+def places(s: ir.Stmt, loops: tuple[ir.For, ...], names: dict[str, ir.Expr]) -> Iterator[Place]:
+    """The stores of a statement, each within its loops; `names` are put in place where lanes
+    differ in them."""
     match s:
         case ir.Store():
             yield Place(_named(s, names), loops)
         case ir.For(body=body):
-            yield from _places(body, (*loops, s), names)
+            yield from places(body, (*loops, s), names)
         case ir.LetStmt(name=name, value=value, body=body):
             inside = any(mentions(value, x.var) for x in loops if x.kind is ir.LoopKind.VECTOR)
-            yield from _places(body, loops, {**names, name: value} if inside else names)
+            yield from places(body, loops, {**names, name: value} if inside else names)
         case _:
             for part in inner_statements(s):
-                yield from _places(part, loops, names)
+                yield from places(part, loops, names)
 
 
 def _named(s: ir.Store, names: dict[str, ir.Expr]) -> ir.Store:
@@ -147,7 +149,7 @@ def _judge(
                 way = Way.VECTOR
                 looked_up = lanes % BLOCK == 0 and in_table(n)
                 if arrays.get(buffer) is not Memory.REGISTER and not looked_up:
-                    way = _way(index, place.vectors)
+                    way = way_of(index, place.vectors)
                 key = (n.span, buffer)
                 if way is Way.VECTOR:
                     fine.add(key)
@@ -209,7 +211,8 @@ def step_along(index: ir.Expr, name: str) -> ir.Expr | None:
     return step if is_polynomial(step) and not mentions(step, name) else None
 
 
-def _way(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
+def way_of(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
+    """How the lanes of an access are reached."""
     steps = [step_along(index, x.var) for x in vectors]
     if any(isinstance(n, ir.Load) and _varies(n, vectors) for n in nodes(index)):
         return Way.GATHER
@@ -247,7 +250,7 @@ def _access(
     verb = "loaded" if isinstance(n, ir.Load) else "stored"
     shown = " ".join(n.span.text.split()) if n.span and isinstance(n, ir.Load) else n.buffer
     vector = place.vectors[-1]
-    name = _written(vector)
+    name = written(vector)
     if way is Way.GATHER:
         how = "gathered" if wide else f"{verb} lane by lane"
         what = f"`{shown}` is {how} along the vectorized loop `{name}`: its index depends on data"
@@ -264,7 +267,7 @@ def _access(
         if x.kind is not ir.LoopKind.VECTOR and is_unit(step_along(n.index, x.var))
     ]  # fmt: skip
     if along:
-        hint = f"vectorize `{_written(along[-1])}`, along which they are adjacent"
+        hint = f"vectorize `{written(along[-1])}`, along which they are adjacent"
     elif isinstance(n, ir.Load):
         hint = (
             f"read a copy that has them side by side: `{n.buffer}.in(...)` with `reorder_storage`"
@@ -282,13 +285,13 @@ def _division(n: ir.Binary, place: Place) -> Slow:
         f"the {name} `{text}` is taken lane by lane: integers of {n.type.element.bits} bits are not divided "
         "as vectors",
         "divide integers of 32 bits, or by a number known when the kernel is compiled, or leave "
-        f"the loop `{_written(place.vectors[-1])}` scalar",
+        f"the loop `{written(place.vectors[-1])}` scalar",
         (n.span, f"{n.op}"),
         place.vectors[-1],
     )
 
 
-def _written(x: ir.For) -> str:
+def written(x: ir.For) -> str:
     """The loop's name in the schedule."""
     for suffix in ("_v", "_u", "_p"):
         if x.var.endswith(suffix) and x.note.endswith(")") and f"({x.var})" not in x.note:

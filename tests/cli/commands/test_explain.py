@@ -34,6 +34,21 @@ schedule rows for avx512vnni {
 schedule plain for c { C.vectorize(j, 16) }
 """
 
+PLAIN = """
+plain code:
+line 6: acc
+  vectors of 16 along `j`
+  stores `acc` contiguous
+line 7: acc[i, j] += i32(A[i, k]) * i32(B[k, j])
+  vectors of 16 along `j`
+  loads `acc[i, j]` contiguous, `A[i, k]` the same for all lanes, `B[k, j]` contiguous
+  stores `acc` contiguous
+line 8: C
+  vectors of 16 along `j`
+  loads `acc[i, j]` contiguous
+  stores `C` contiguous
+"""
+
 
 @pytest.fixture
 def product(tmp_path: Path) -> Path:
@@ -116,9 +131,40 @@ def test_nothing_to_explain(hbc: Command, product: Path) -> None:
     assert done.out == (
         "product for avx512vnni, schedule rows\n"
         "  there is nothing for instructions to do: they add up over vectorized reduction loops\n"
+        + PLAIN.replace("+=", "max=")
     )
     done = hbc("explain", product, "--target", "c")
     assert "c has no tensor instructions" in done.out
+
+
+def test_plain_code(hbc: Command, tmp_path: Path) -> None:
+    """Each access of a kernel without tensor instructions by the way its lanes lie; what is scalar."""
+    file = tmp_path / "ways.hb"
+    file.write_text(
+        "size N, K\ninput x: f32[K]\ninput A: f32[N, 4 * K]\ninput at: i32[N]\n"
+        "output O: f32[N]\noutput P: f32[N]\noutput Q: f32[N]\nreduce k in K\n"
+        "O[i] = 0\nO[i] += A[i, k] * x[k]\n"
+        "P[i] = A[0, min(max(at[i], 0), 4 * K - 1)] + A[0, min(2 * i, 4 * K - 1)]\nQ[i] = A[i, 0]\n"
+        "schedule s for avx2 {\n    O.vectorize(i, 8)\n    O.update.reorder(k, i).vectorize(i, 8)\n"
+        "    P.vectorize(i, 8)\n}\n"
+    )
+    said = json.loads(hbc("explain", file, "--target", "avx2", "--json").out)["plain"]
+    assert [(s["line"], s["stage"], s["vectors"]) for s in said] == [
+        (9, "O", [{"loop": "i", "lanes": 8}]),
+        (10, "O", [{"loop": "i", "lanes": 8}]),
+        (11, "P", [{"loop": "i", "lanes": 8}]),
+        (12, "Q", []),
+    ]
+    found = {(a["text"], a["reach"], a["step"]) for s in said for a in s["accesses"]}
+    assert found == {
+        ("O", "contiguous", None), ("O[i]", "contiguous", None), ("P", "contiguous", None),
+        ("A[i, k]", "lanes", "A_stride0"), ("x[k]", "broadcast", None), ("at[i]", "contiguous", None),
+        ("A[0, min(max(at[i], 0), 4 * K - 1)]", "gathered", None),
+        ("A[0, min(2 * i, 4 * K - 1)]", "strided", "2"),
+    }  # fmt: skip
+    text = hbc("explain", file, "--target", "avx2").out
+    assert "  scalar: no loop of it is vectorized\n" in text
+    assert "`A[i, k]` lane by lane (distance A_stride0), `x[k]` the same for all lanes" in text
 
 
 def test_a_sum_that_takes_one_term_at_a_time(hbc: Command, product: Path) -> None:
@@ -130,6 +176,7 @@ def test_a_sum_that_takes_one_term_at_a_time(hbc: Command, product: Path) -> Non
         "line 7: acc[i, j] += i32(A[i, k]) * i32(B[k, j])\n"
         "  no instruction: its sum over `k` takes one term at a time\n"
         "  to change that: vectorize a reduction loop: `acc.update.atomic().vectorize(..)`\n"
+        + PLAIN
     )
     (one,) = json.loads(hbc("explain", product, "--target", "avx512vnni", "--json").out)[
         "statements"
