@@ -71,7 +71,7 @@ def remainder(a: Linear, b: Linear, least: Least) -> Linear:
 
 
 def join(form: Linear, read: Reader) -> Linear:
-    """`d * (x / d) + x % d` is x, for constants d."""
+    """`d * (x / d) + x % d` is x, for constants d; so is x * s where both are times s."""
     for key, (atom, c) in zip(form.keys, form.terms, strict=True):
         match atom:
             case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=d)):
@@ -80,7 +80,42 @@ def join(form: Linear, read: Reader) -> Linear:
                 if matching is not None and matching[1] == c * d:
                     rest = without(without(form, key), whole.keys[0])
                     return join(plus(rest, read(x), c), read)
+            case ir.Binary(op=ir.Op.MUL):
+                joined = _joined_product(form, key, atom, c, read)
+                if joined is not None:
+                    return join(joined, read)
     return form
+
+
+def _joined_product(form: Linear, key: str, atom: ir.Expr, c: int, read: Reader) -> Linear | None:
+    """The form with the products of a remainder and of its quotient as one; None where it has no such two."""
+    parts = _factors(atom)
+    for i, part in enumerate(parts):
+        match part:
+            case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=d)):
+                rest = [*parts[:i], *parts[i + 1 :]]
+                wanted = [ir.Binary(ir.Op.DIV, x, part.b), *rest]
+                for other_key, (other, n) in zip(form.keys, form.terms, strict=True):
+                    if n == c * d and _same_factors(_factors(other), wanted):
+                        whole = x
+                        for factor in rest:
+                            whole = ir.Binary(ir.Op.MUL, whole, factor)
+                        left = without(without(form, key), other_key)
+                        return plus(left, read(whole), c)
+            case _:
+                pass
+    return None
+
+
+def _factors(e: ir.Expr) -> list[ir.Expr]:
+    if isinstance(e, ir.Binary) and e.op is ir.Op.MUL:
+        return [*_factors(e.a), *_factors(e.b)]
+    return [e]
+
+
+def _same_factors(a: list[ir.Expr], b: list[ir.Expr]) -> bool:
+    """Whether they are the same, in any order."""
+    return len(a) == len(b) and all(a.count(x) == b.count(x) for x in a)
 
 
 def _reduced(a: Linear, d: int, least: Least) -> tuple[Linear, int]:
