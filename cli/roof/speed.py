@@ -74,7 +74,9 @@ class Speed:
         unit = "GFLOP/s" if work.floating else "Gop/s"
         compute, memory = roofs.compute_seconds(work), roofs.memory_seconds(work)
         if compute >= memory and compute:
-            kinds = "+".join(sorted(kind for kind, count in work.operations.items() if count))
+            kinds = "+".join(
+                sorted(named(k, work) for k, count in work.operations.items() if count)
+            )
             roof = f"{work.total / compute / 1e9:.3g} {unit} of {kinds} arithmetic"
         else:
             level = roofs.level(work.bytes)
@@ -96,6 +98,12 @@ class Speed:
                 ("mistrust", f"the best call is above the roof: {cause} than the algorithm says")
             )
         return facts
+
+
+def named(kind: str, work: Work) -> str:
+    """Whose peak a kind of work is compared with, in words: integers without a peak of their own are with
+    that of f32, whose vectors have as many lanes."""
+    return "integer (at the rate of f32)" if kind == "f32" and not work.floating else kind
 
 
 def speed_of(

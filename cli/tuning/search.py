@@ -68,7 +68,7 @@ class Search:
                     self.stopped = TRIALS_SPENT if left <= 0 else TIME_SPENT
                     return
                 # The first is tried though the oracle took all of the time: there is a result then.
-                count = 1 if late else min(self.batch, left)
+                count = 1 if late else min(self.batch, left, self._that_fit())
                 found = strategy.propose(self.explored, self.trials, count)
                 if not found:
                     return
@@ -77,6 +77,12 @@ class Search:
                 watch.tried(self)
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
+
+    def _that_fit(self) -> int:
+        """So many candidates are over by the deadline, at the pace so far; one at least."""
+        if not self.pace:
+            return self.batch
+        return max(int((self.deadline - time.monotonic()) / self.pace), 1)
 
     def try_all(self, candidates: Sequence[Candidate]) -> list[Trial]:
         """Their trials, in the order given."""

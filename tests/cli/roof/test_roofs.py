@@ -108,6 +108,22 @@ def test_a_best_call_above_the_roof_is_said() -> None:
     assert above.as_json()["roof_share"] == 1 and "above the roof" in str(above.as_json()["note"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "floating", "named"),
+    [
+        ("f32", True, "1e+03 GFLOP/s of f32 arithmetic"),
+        ("f32", False, "1e+03 Gop/s of integer (at the rate of f32) arithmetic"),
+        ("u8s8", False, "1e+03 Gop/s of u8s8 arithmetic"),
+    ],
+)
+def test_integers_without_a_peak_of_their_own_are_said_to_have_none(
+    kind: str, floating: bool, named: str
+) -> None:
+    high = roofs.Roofs(1, {"f32": 1e12}, {"L1": 1e12, "DRAM": 1e12}, {"L1": 1 << 15})
+    speed = Speed((1.0,), Work({kind: 10**9}, 8, floating), high)
+    assert dict(speed.facts())["roof"].endswith(named)
+
+
 @pytest.mark.parametrize(("times", "busy"), [((1.0, 1.1, 1.2), False), ((1.0, 9.0, 9.5), True)])
 def test_a_busy_machine_is_said(times: tuple[float, ...], busy: bool) -> None:
     high = roofs.Roofs(1, {"f32": 1e12}, {"L1": 1e12, "DRAM": 1e12}, {"L1": 1 << 15})

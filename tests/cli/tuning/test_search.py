@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from random import Random
 
 import pytest
@@ -158,12 +160,39 @@ def test_an_interruption_keeps_the_best() -> None:
     assert search.best is not None
 
 
+@dataclass
+class Clock(FakeBuilder):
+    """Goes on by a second for each candidate that is built."""
+
+    now: float = 100.0
+    batches: list[int] = field(default_factory=list)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def build(self, candidates: Sequence[Candidate]) -> list[Built | Trial]:
+        self.batches.append(len(candidates))
+        self.now += len(candidates)
+        return super().build(candidates)
+
+
 def test_time_ends_it() -> None:
     search = search_of(SPACE, meter(), seconds=0)
     search.run(ByModel(Random(0)), Silent())
     # The oracle took all of it: what `auto` makes is tried, so that there is a result.
     assert [t.candidate.point for t in search.trials] == [{}]
     assert (search.trials[0].state, search.stopped) == (State.MEASURED, TIME_SPENT)
+
+
+def test_the_last_batch_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more candidates are begun than are over by the deadline, at the pace so far."""
+    clock = Clock()
+    monkeypatch.setattr("hbc.cli.tuning.search.time", clock)
+    search = search_of(SPACE, meter(), clock)
+    search.deadline = clock.now + 11
+    search.run(AtRandom(Random(0)), Silent())
+    assert (clock.batches, search.stopped) == ([8, 3], TIME_SPENT)
+    assert clock.now == search.deadline
 
 
 def test_what_is_known_is_not_built_again() -> None:
