@@ -7,8 +7,10 @@ from math import gcd
 
 from hbc.ir.algebra.form import (
     Linear,
+    binary,
     keep,
     minus,
+    number,
     of_atom,
     plus,
     scaled,
@@ -45,7 +47,7 @@ def quotient(a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
             inner = shifted(read(x), rest.constant * int(m))
             return plus(whole, quotient(inner, Linear(d * int(m)), read, least))
     more, low = divmod(rest.constant, d)
-    atom = ir.Binary(ir.Op.DIV, to_expr(Linear(low, rest.terms, rest.keys)), ir.const_index(d))
+    atom = binary(ir.Op.DIV, to_expr(Linear(low, rest.terms, rest.keys)), number(d))
     return plus(shifted(whole, more), of_atom(atom))
 
 
@@ -67,7 +69,7 @@ def remainder(a: Linear, b: Linear, least: Least) -> Linear:
     high = Linear(high.constant % small, high.terms, high.keys)
     if not high.terms:
         return shifted(low, high.constant * g)
-    return plus(of_atom(ir.Binary(ir.Op.MOD, to_expr(high), ir.const_index(small)), g), low)
+    return plus(of_atom(binary(ir.Op.MOD, to_expr(high), number(small)), g), low)
 
 
 def join(form: Linear, read: Reader) -> Linear:
@@ -75,7 +77,7 @@ def join(form: Linear, read: Reader) -> Linear:
     for key, (atom, c) in zip(form.keys, form.terms, strict=True):
         match atom:
             case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=d)):
-                whole = of_atom(ir.Binary(ir.Op.DIV, x, atom.b))
+                whole = of_atom(binary(ir.Op.DIV, x, atom.b))
                 matching = dict(zip(form.keys, form.terms, strict=True)).get(whole.keys[0])
                 if matching is not None and matching[1] == c * d:
                     rest = without(without(form, key), whole.keys[0])
@@ -172,4 +174,4 @@ def _atom(op: ir.Op, a: Linear, b: Linear) -> Linear:
         return Linear((p // d if op is ir.Op.DIV else p % d) if d else 0)
     if not a.terms and not a.constant:
         return Linear(0)
-    return of_atom(ir.Binary(op, to_expr(a), to_expr(b)))
+    return of_atom(binary(op, to_expr(a), to_expr(b)))

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from hbc.ir.algebra.division import Least, Reader
-from hbc.ir.algebra.form import Linear, finish, minus, of_atom, plus, scaled, to_expr, without
+from hbc.ir.algebra.form import (
+    Linear,
+    binary,
+    finish,
+    minus,
+    of_atom,
+    plus,
+    scaled,
+    to_expr,
+    without,
+)
 from hbc.ir.lang import nodes as ir
 
 MOST_NESTED: Final = 4
@@ -26,7 +36,7 @@ def extreme(op: ir.Op, a: Linear, b: Linear, read: Reader, least: Least) -> Line
     result: ir.Expr | None = None
     for f in forms:
         e = to_expr(Linear(f.constant - offset, f.terms, f.keys))
-        result = e if result is None else ir.Binary(op, result, e)
+        result = e if result is None else binary(op, result, e)
     assert result is not None
     return plus(plus(of_atom(result), shared), plus(common, Linear(offset)))
 

@@ -137,29 +137,64 @@ def finish(constant: int, total: Sum) -> Linear:
     return Linear(constant, tuple(total[k] for k in keys), tuple(keys))
 
 
+# By the identity of what they are made of, which the entry holds: atoms that are made again are the same
+# object, of which texts and forms are known.
+_written: dict[tuple[int, ...], tuple[Linear, ir.Expr]] = {}
+_made: dict[tuple[ir.Op, int, int], ir.Binary] = {}
+
+
+def binary(op: ir.Op, a: ir.Expr, b: ir.Expr) -> ir.Binary:
+    """The operation of two expressions in canonical form: one object for each."""
+    key = op, id(a), id(b)
+    known = _made.get(key)
+    if known is None:
+        if len(_made) >= MOST_REMEMBERED:
+            _made.clear()
+        known = _made[key] = ir.Binary(op, a, b)
+    return known
+
+
+@lru_cache(MOST_REMEMBERED)
+def number(value: int) -> ir.Const:
+    """The constant: one object for each."""
+    return ir.const_index(value)
+
+
 def to_expr(a: Linear) -> ir.Expr:
-    """A readable expression: `4*i + j - 1`, positive terms first. Numbers wrap as i64 does; the
-    least one has no opposite, so it is added and not subtracted."""
+    """A readable expression: `4*i + j - 1`, positive terms first; the same object for the same atoms.
+    Numbers wrap as i64 does; the least one has no opposite, so it is added and not subtracted."""
+    if not a.terms:
+        return number(wrap(a.constant, I64))
+    key = (a.constant, *(x for atom, c in a.terms for x in (id(atom), c)))
+    known = _written.get(key)
+    if known is None:
+        if len(_written) >= MOST_REMEMBERED:
+            _written.clear()
+        known = _written[key] = a, _to_expr(a)
+    return known[1]
+
+
+def _to_expr(a: Linear) -> ir.Expr:
     total: ir.Expr | None = None
     terms = [(atom, wrap(c, I64)) for atom, c in a.terms]
     terms = [(atom, c) for atom, c in terms if c]
     for atom, c in terms:
         if c > 0 or c == LEAST:
             term = _term(atom, c)
-            total = term if total is None else ir.Binary(ir.Op.ADD, total, term)
+            total = term if total is None else binary(ir.Op.ADD, total, term)
     rest = wrap(a.constant, I64)
     if total is None and (rest > 0 or not terms):
-        total, rest = ir.const_index(rest), 0
+        total, rest = number(rest), 0
     for atom, c in terms:
         if LEAST < c < 0:
             if total is None:
                 total = neg(atom) if c == -1 else _term(atom, c)
             else:
-                total = ir.Binary(ir.Op.SUB, total, _term(atom, -c))
+                total = binary(ir.Op.SUB, total, _term(atom, -c))
     assert total is not None  # without terms, the constant was taken
     if rest:
         op = ir.Op.ADD if rest > 0 or rest == LEAST else ir.Op.SUB
-        total = ir.Binary(op, total, ir.const_index(rest if op is ir.Op.ADD else -rest))
+        total = binary(op, total, number(rest if op is ir.Op.ADD else -rest))
     return total
 
 
@@ -167,5 +202,5 @@ def _term(atom: ir.Expr, c: int) -> ir.Expr:
     if c == 1:
         return atom
     if isinstance(atom, ir.Binary) and atom.op is ir.Op.MUL:
-        return ir.Binary(ir.Op.MUL, _term(atom.a, c), atom.b)
-    return ir.Binary(ir.Op.MUL, ir.const_index(c), atom)
+        return binary(ir.Op.MUL, _term(atom.a, c), atom.b)
+    return binary(ir.Op.MUL, number(c), atom)

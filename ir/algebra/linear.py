@@ -21,6 +21,7 @@ from hbc.ir.algebra.form import (
     Linear,
     Sum,
     accumulate,
+    binary,
     coefficient,
     finish,
     minus,
@@ -206,9 +207,9 @@ def _operation(op: ir.Op, a: Linear, b: Linear, reading: Reading) -> Linear:
         case ir.Op.MUL:
             return _product(a, b, reading)
         case ir.Op.MIN | ir.Op.MAX if has_data(a) or has_data(b):
-            return a if a == b else of_atom(ir.Binary(op, to_expr(a), to_expr(b)))
+            return a if a == b else of_atom(binary(op, to_expr(a), to_expr(b)))
         case ir.Op.DIV | ir.Op.MOD if may_wrap(a) or may_wrap(b):
-            return of_atom(ir.Binary(op, to_expr(a), to_expr(b)))
+            return of_atom(binary(op, to_expr(a), to_expr(b)))
         case ir.Op.DIV:
             return quotient(a, b, again, reading.least)
         case ir.Op.MOD:
@@ -286,7 +287,7 @@ def product_of(parts: list[ir.Expr]) -> ir.Expr:
     first, *others = sorted(parts, key=lambda f: show(f).swapcase())
     result = first
     for f in others:
-        result = ir.Binary(ir.Op.MUL, result, f)
+        result = binary(ir.Op.MUL, result, f)
     return result
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import Enum
 from math import prod
 
-from hbc.ir.algebra.linear import difference, is_polynomial, linear, minus, to_expr
+from hbc.ir.algebra.form import keep
+from hbc.ir.algebra.linear import Linear, difference, is_polynomial, linear, minus, to_expr
 from hbc.ir.ground.diag import Diagnostic, Note, Severity
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
@@ -206,9 +207,17 @@ def step_along(index: ir.Expr, name: str) -> ir.Expr | None:
     """How much the index grows when the variable grows by one; None where that is not always as much."""
     if not mentions(index, name):
         return ir.const_index(0)
-    further = substitute(index, {name: add(ir.Var(name), ir.const_index(1))})
-    step = to_expr(minus(linear(further), linear(index)))
+    here = _moving(index, name)
+    further = substitute(to_expr(here), {name: add(ir.Var(name), ir.const_index(1))})
+    step = to_expr(minus(linear(further), here))
     return step if is_polynomial(step) and not mentions(step, name) else None
+
+
+def _moving(index: ir.Expr, name: str) -> Linear:
+    """The terms of the index that the variable occurs in: the others are the same wherever it is."""
+    form = linear(index)
+    moving = {k for k, (atom, _) in zip(form.keys, form.terms, strict=True) if mentions(atom, name)}
+    return keep(Linear(0, form.terms, form.keys), lambda key, _: key in moving)
 
 
 def way_of(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
@@ -226,7 +235,8 @@ def way_of(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
 def _in_few_rows(index: ir.Expr, vector: ir.For) -> bool:
     """Whether the lanes lie at distances known from each other, several of them in each row of memory."""
     lanes = int(vector.extent.value) if isinstance(vector.extent, ir.Const) else 1
-    places = [substitute(index, {vector.var: ir.const_index(lane)}) for lane in range(lanes)]
+    moving = to_expr(_moving(index, vector.var))
+    places = [substitute(moving, {vector.var: ir.const_index(lane)}) for lane in range(lanes)]
     apart = [difference(p, places[0]) for p in places]
     return (
         lanes > 1

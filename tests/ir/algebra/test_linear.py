@@ -104,3 +104,10 @@ def test_a_long_sum_needs_no_deep_recursion() -> None:
     for _ in range(5000):
         e = Binary(Op.ADD, e, Var("i"))
     assert show(to_expr(linear(e))) == "5001 * i"
+
+
+def test_what_is_made_again_is_the_same_object() -> None:
+    """So that its text and its form are known."""
+    text = "min(x / 3 + 2 * y, (x - 4 * y) % 5) * z - max(z * y + 1, x / (y + 1))"
+    once, again = to_expr(linear(read_expr(text))), to_expr(linear(read_expr(text)))
+    assert once is again
