@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hbc.codegen.c.probe import baseline
+from hbc.codegen.c.probe import TEMPLATES, baseline
 from hbc.codegen.c.tile_wrappers import uses_tiles, wrappers
 from hbc.codegen.c.work import DEFINITION, MACRO
 from hbc.codegen.text.prelude import Prelude
@@ -33,8 +33,19 @@ _USES = {
     "riscv_vector": r"\b__riscv_v",
     "immintrin": r"\b_{1,2}m|\b_(?:bzhi|pdep|cvt)\w*\(",
 }
+_IS_MSVC = "defined(_MSC_VER) && !defined(__clang__)"
 # Where alone a header is and is needed.
-_WHERE = {"sys/auxv": "__linux__", "malloc": "_WIN32"}
+_WHERE = {
+    "sys/auxv": "defined(__linux__)", "malloc": "defined(_WIN32)",
+    "cpuid": "!defined(_MSC_VER) || defined(__clang__)",
+}  # fmt: skip
+# What gcc and clang have built in, for Microsoft's compiler: by what the text is seen to use.
+_OF_MSVC = {
+    r"\b__get_cpuid": "msvc_cpuid.h",
+    r"\b__atomic_": "msvc_atomic.h",
+    r"\b__builtin_": "msvc_builtin.h",
+    r"\b_cvts[hs]_s[hs]\(": "msvc_half.h",
+}
 
 
 def plain_part(helpers: Prelude, others: Prelude, functions: Writer, own: Sequence[str],
@@ -96,7 +107,8 @@ def c_file(
         if re.search(use, body):
             include = f"#include <{header}.h>"
             where = _WHERE.get(header)
-            out.raw(include if where is None else f"#if defined({where})\n{include}\n#endif")
+            out.raw(include if where is None else f"#if {where}\n{include}\n#endif")
+    _for_msvc(body, out)
     own = wrappers(body) if uses_tiles(body) else ""
     for header in headers:
         include = f"#include <{header}>"
@@ -113,6 +125,17 @@ def c_file(
             out.raw(DEFINITION)
         out.blank()
     return out.text() + body
+
+
+def _for_msvc(body: str, out: Writer) -> None:
+    """What the body needs there, and gcc and clang have built in."""
+    needed = [file for use, file in _OF_MSVC.items() if re.search(use, body)]
+    if not needed:
+        return
+    out.raw(f"#if {_IS_MSVC}\n#include <intrin.h>")
+    for file in needed:
+        out.raw((TEMPLATES / file).read_text(encoding="ascii").rstrip())
+    out.raw("#endif")
 
 
 def _table(table: Table, buffer: Buffer, out: Writer) -> None:

@@ -8,7 +8,7 @@ static inline void interleave_4x64_u8(void *to, const void *from, int64_t apart)
     const uint8_t *const x2 = x1 + apart;
     const uint8_t *const x3 = x2 + apart;
     uint8_t *const out = to;
-    static const int32_t index0_table[16] __attribute__((aligned(64))) =
+    static const _Alignas(64) int32_t index0_table[16] =
         {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
     const __m512i index0 = _mm512_load_si512((const __m512i *)index0_table);
     const __m512i x0_0 = _mm512_loadu_si512((const __m512i *)(x0 + 0));

@@ -13,9 +13,15 @@ static const struct needed_feature {
 
 static bool has_feature(const struct needed_feature *f)
 {
-    unsigned r[4], saved = 0, high;
-    if (__get_cpuid(1, &r[0], &r[1], &r[2], &r[3]) && (r[2] >> 27 & 1))  /* OSXSAVE */
+    unsigned r[4], saved = 0;
+    if (__get_cpuid(1, &r[0], &r[1], &r[2], &r[3]) && (r[2] >> 27 & 1)) {  /* OSXSAVE */
+#if defined(_MSC_VER) && !defined(__clang__)
+        saved = (unsigned)_xgetbv(0);
+#else
+        unsigned high;
         __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+#endif
+    }
     return soft_feature(f->leaf, f->subleaf, f->place, f->bit) ||
            ((saved & f->state) == f->state &&
             __get_cpuid_count(f->leaf, f->subleaf, &r[0], &r[1], &r[2], &r[3]) &&

@@ -54,8 +54,8 @@ def _body(i: Instruction, kinds: list[str]) -> list[str]:
     texts = {c: _statements(i, c, kinds) for c in ("clang", "gcc")}
     if texts["clang"] == texts["gcc"]:
         return texts["gcc"]
-    soft = " || defined(SOFT_VECTORS)" if i.place.machine == X86 else ""
-    return [f"#if defined(__clang__){soft}", *texts["clang"], "#else", *texts["gcc"], "#endif"]
+    others = " || defined(_MSC_VER) || defined(SOFT_VECTORS)" if i.place.machine == X86 else ""
+    return [f"#if defined(__clang__){others}", *texts["clang"], "#else", *texts["gcc"], "#endif"]
 
 
 def _statements(i: Instruction, compiler: str, kinds: list[str]) -> list[str]:

@@ -107,7 +107,9 @@ _WIDENED = """\
 static inline __mmask16 widened_mask(__mmask8 mask)
 {
     unsigned bits = mask;
+#if defined(__GNUC__)
     __asm__("" : "+r"(bits));
+#endif
     return (__mmask16)bits;
 }
 """
