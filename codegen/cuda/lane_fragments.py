@@ -16,6 +16,7 @@ import numpy as np
 
 from hbc.codegen.gpu.fragment_kinds import FragmentKind
 from hbc.codegen.gpu.matrix_loads import matrix_load
+from hbc.codegen.gpu.swizzle import split_place, swizzle_bits
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import element, scalar
@@ -24,10 +25,11 @@ from hbc.codegen.text.unit import LOGIC_OR, Unit
 from hbc.ir.algebra.bounds import Facts, Interval
 from hbc.ir.algebra.evaluate import evaluated
 from hbc.ir.algebra.lane_at import at_lane
+from hbc.ir.algebra.linear import Linear, linear, minus, of_atom, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import const_value
+from hbc.ir.lang.build import const_value, mul
 from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.walk import map_stmt, rewrite
 from hbc.ir.meaning.fragment_layout import position
@@ -100,14 +102,31 @@ def whole_statement(s: ir.Store, kinds: Mapping[str, FragmentKind], unit: Unit) 
         raise InternalError(f"codegen: no instruction fills the fragment `{s.buffer}`")
     unit.scope.push()
     unit.scope.bind(_HERE, Binding(LANE, nonnegative=True))
-    row = element(loads.buffer, simplify(address), unit)
+    stays, turns = _apart(simplify(address), loads.buffer, unit)
+    row = element(loads.buffer, stays, unit)
+    size = unit.buffers[loads.buffer].element.bytes
+    more = "" if const_value(turns) == 0 else f", {scalar(simplify(mul(turns, size)), unit)}"
     unit.scope.pop()
     name = f"ptx_ldmatrix_{'trans_' if loads.transposed else ''}x{loads.count}"
     target = unit.buffers[s.buffer].text
-    unit.out.line(f"{name}(ptx_words({target}), &{row});")
+    unit.out.line(f"{name}(ptx_words({target}), &{row}{more});")
     if isinstance(s.value, ir.Load) and s.value.mask is not None:
         _clear(s, s.value.mask, kinds[s.buffer], unit)
     return True
+
+
+def _apart(address: ir.Expr, buffer: str, unit: Unit) -> tuple[ir.Expr, ir.Expr]:
+    """An index as the sum of what it is in all iterations, whose address nvcc computes once then, and
+    what the turn of an iteration adds to it, swizzled or not."""
+    held, whole = unit.buffers[buffer], linear(address)
+    movable = whole
+    if held.swizzle is not None:
+        movable = split_place(whole, swizzle_bits(held.swizzle, held.element))[0]
+    turns = Linear(0)
+    for atom, count in movable.terms:
+        if isinstance(atom, ir.Var) and atom.name in unit.turning:
+            turns = plus(turns, of_atom(atom, count))
+    return simplify(to_expr(minus(whole, turns))), to_expr(turns)
 
 
 def _clear(s: ir.Store, mask: ir.Expr, kind: FragmentKind, unit: Unit) -> None:

@@ -32,6 +32,7 @@ def turning_loop(s: ir.For, unit: Unit) -> bool:
     }
     if s.kind is not ir.LoopKind.SERIAL or not turns:
         return False
+    unit.turning.update(turns)
     with braced("", unit):
         for x in turns.values():
             first = scalar(simplify(substitute(x.value, {s.var: s.start})), unit)

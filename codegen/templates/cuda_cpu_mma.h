@@ -139,13 +139,15 @@ T (&ptx_part(T (&x)[N]))[COUNT]
 }
 
 #define CUDA_CPU_LDMATRIX(N) \
-    inline void ptx_ldmatrix_x##N(unsigned (&d)[N], const void *row, CUDA_CPU_LINE) \
+    inline void ptx_ldmatrix_x##N( \
+        unsigned (&d)[N], const void *row, unsigned more = 0, CUDA_CPU_LINE) \
     { \
-        cuda_on_cpu::ldmatrix<N, false>(d, row, line); \
+        cuda_on_cpu::ldmatrix<N, false>(d, static_cast<const char *>(row) + more, line); \
     } \
-    inline void ptx_ldmatrix_trans_x##N(unsigned (&d)[N], const void *row, CUDA_CPU_LINE) \
+    inline void ptx_ldmatrix_trans_x##N( \
+        unsigned (&d)[N], const void *row, unsigned more = 0, CUDA_CPU_LINE) \
     { \
-        cuda_on_cpu::ldmatrix<N, true>(d, row, line); \
+        cuda_on_cpu::ldmatrix<N, true>(d, static_cast<const char *>(row) + more, line); \
     }
 CUDA_CPU_LDMATRIX(1)
 CUDA_CPU_LDMATRIX(2)

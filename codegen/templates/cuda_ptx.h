@@ -22,41 +22,41 @@ __device__ __forceinline__ unsigned ptx_shared(const void *at)
 }
 
 // One to four 8 x 8 matrices of 16-bit elements; lane 8 m + r gives the address of row r of matrix m,
-// aligned to 16 bytes. `trans` transposes each.
-__device__ __forceinline__ void ptx_ldmatrix_x1(unsigned (&d)[1], const void *row)
+// aligned to 16 bytes, in which `more` bytes are added to that. `trans` transposes each.
+__device__ __forceinline__ void ptx_ldmatrix_x1(unsigned (&d)[1], const void *row, unsigned more = 0)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
-                 : "=r"(d[0]) : "r"(ptx_shared(row)) : "memory");
+                 : "=r"(d[0]) : "r"(ptx_shared(row) + more) : "memory");
 }
 
-__device__ __forceinline__ void ptx_ldmatrix_x2(unsigned (&d)[2], const void *row)
+__device__ __forceinline__ void ptx_ldmatrix_x2(unsigned (&d)[2], const void *row, unsigned more = 0)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(d[0]), "=r"(d[1]) : "r"(ptx_shared(row)) : "memory");
+                 : "=r"(d[0]), "=r"(d[1]) : "r"(ptx_shared(row) + more) : "memory");
 }
 
-__device__ __forceinline__ void ptx_ldmatrix_x4(unsigned (&d)[4], const void *row)
+__device__ __forceinline__ void ptx_ldmatrix_x4(unsigned (&d)[4], const void *row, unsigned more = 0)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(ptx_shared(row)) : "memory");
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(ptx_shared(row) + more) : "memory");
 }
 
-__device__ __forceinline__ void ptx_ldmatrix_trans_x1(unsigned (&d)[1], const void *row)
+__device__ __forceinline__ void ptx_ldmatrix_trans_x1(unsigned (&d)[1], const void *row, unsigned more = 0)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
-                 : "=r"(d[0]) : "r"(ptx_shared(row)) : "memory");
+                 : "=r"(d[0]) : "r"(ptx_shared(row) + more) : "memory");
 }
 
-__device__ __forceinline__ void ptx_ldmatrix_trans_x2(unsigned (&d)[2], const void *row)
+__device__ __forceinline__ void ptx_ldmatrix_trans_x2(unsigned (&d)[2], const void *row, unsigned more = 0)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(d[0]), "=r"(d[1]) : "r"(ptx_shared(row)) : "memory");
+                 : "=r"(d[0]), "=r"(d[1]) : "r"(ptx_shared(row) + more) : "memory");
 }
 
-__device__ __forceinline__ void ptx_ldmatrix_trans_x4(unsigned (&d)[4], const void *row)
+__device__ __forceinline__ void ptx_ldmatrix_trans_x4(unsigned (&d)[4], const void *row, unsigned more = 0)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(ptx_shared(row)) : "memory");
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(ptx_shared(row) + more) : "memory");
 }
 
 // D = A B + C for A 16 x K by rows, B K x 8 by columns; the fragments are those of the PTX ISA.

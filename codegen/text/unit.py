@@ -143,6 +143,7 @@ class Unit:
     On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
     None when shared arrays are static; `dynamic_shared`: that of each kernel, in bytes; `index`: the C
     type of indices; `fragments`: those of its tensor cores; `repeats`: arrays of buffers.
+    `turning`: numbers that change with each iteration of the loop around, and little else does.
     `accesses`: which buffers the statements touch. `arrays`: those in registers that loops may index."""
 
     target: Target
@@ -173,6 +174,7 @@ class Unit:
     index: str = "int64_t"
     fragments: Mapping[str, Fragment | FragmentKind] = field(default_factory=dict)
     repeats: Repeats = field(default_factory=Repeats)
+    turning: set[str] = field(default_factory=set)
     accesses: Accesses = field(default_factory=Accesses)
     arrays: dict[str, RegisterArray] = field(default_factory=dict)
 

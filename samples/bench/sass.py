@@ -20,6 +20,8 @@ from gpu_sass import MainLoop, main_loop
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.index import WIDE_SUFFIX
+from hbc.codegen.cuda.kernel import ANY_STRIDES
 from hbc.ir.lang.target import TARGETS
 
 HERE = Path(__file__).resolve().parent
@@ -72,7 +74,8 @@ def wanted(samples: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def counted(name: str, schedule: str, arch: str, nvdisasm: str) -> Iterator[tuple[str, MainLoop]]:
-    """The kernels with 32-bit indices that have products, and what their main loops have."""
+    """The kernels with 32-bit indices for aligned strides that have products, and what their main
+    loops have."""
     p = load_pipeline(SAMPLES / f"{name}.hb", {})
     target = TARGETS["cuda"]
     source = emit_cuda(lower_to_kernel(p, choose_schedule(p, "cuda", schedule), target), target)
@@ -80,7 +83,8 @@ def counted(name: str, schedule: str, arch: str, nvdisasm: str) -> Iterator[tupl
         cubin = Path(folder, "k.cubin")
         used = build_cuda(source, cubin, "cubin", (arch,))
         shown = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True)
-    for kernel in (r.function for r in used if not r.function.endswith("_64")):
+    others = (WIDE_SUFFIX, ANY_STRIDES)
+    for kernel in (r.function for r in used if not r.function.endswith(others)):
         found = main_loop(shown.stdout, kernel)
         if found is not None:
             yield kernel, found
