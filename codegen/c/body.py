@@ -169,7 +169,7 @@ def _computing_apart(abi: Abi, split: Split, unit: Unit) -> dict[str, Call]:
     kernels."""
     kept = [a for made in split.packs for a in made.kept]
     names = {a.name: unit.scope.fresh(a.name) for a in kept}
-    unit.buffers |= {a.name: Buffer(names[a.name], a.element) for a in kept}
+    unit.buffers |= {a.name: Buffer(names[a.name], a.element, extent=a.known_extent) for a in kept}
     stride_names = abi.stride_names | {a.name: [] for a in kept}
     abi.names.update(names)
     calls = {}

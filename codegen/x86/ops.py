@@ -48,6 +48,9 @@ def _flipped(operation: str, bits: str) -> str:
 
 
 _HALF = "{p}_{sr}i_epi{b}({p}_xor_{w}(a, b), 1)"
+# Bytes, of which there are no shifts: words are shifted, and what came from the neighbour is cleared.
+_SHIFTED_BYTES = "{p}_and_{w}({p}_srli_epi16({0}, {1}), {p}_set1_epi8((char)(255 >> {1})))"
+_SIGN = "{p}_set1_epi8((char)(128 >> {1}))"
 _ORDERED: dict[str, str] = {
     "gt": _GREATER, "lt": _LESS, "le": _not(_GREATER), "ge": _not(_LESS),
 }  # fmt: skip
@@ -89,6 +92,9 @@ _NUMBERS: tuple[tuple[str, str, Template], ...] = (
     ("shl_by", "i16 u16 i32 u32 i64", "{p}_slli_epi{b}({0}, {1})"),
     ("shr_by", "u16 u32", "{p}_srli_epi{b}({0}, {1})"),
     ("shr_by", "i16 i32", "{p}_srai_epi{b}({0}, {1})"),
+    ("shl_by", "i8 u8", "{p}_and_{w}({p}_slli_epi16({0}, {1}), {p}_set1_epi8((char)(255 << {1})))"),
+    ("shr_by", "u8", _SHIFTED_BYTES),
+    ("shr_by", "i8", f"{{p}}_sub_epi8({{p}}_xor_{{w}}({_SHIFTED_BYTES}, {_SIGN}), {_SIGN})"),
     ("shl", "i32 u32 i64", "{p}_sllv_epi{b}({0}, {1})"),
     ("shr", "u32", "{p}_srlv_epi{b}({0}, {1})"),
     ("shr", "i32", "{p}_srav_epi{b}({0}, {1})"),

@@ -60,3 +60,10 @@ def test_looked_up(extent: int, element: str, target: str, tmp_path: Path) -> No
             wide = x.astype(np.int32)
             assert np.array_equal(got["O"], table[wide % extent]), n
             assert np.array_equal(got["P"], table[np.clip(wide ^ 5, 0, extent - 1)]), n
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512", "arm_dot"])
+def test_constant_tables_are_looked_up_too(target: str) -> None:
+    """Where the table is a `constant` input, of which the code keeps a dense copy."""
+    text = KERNEL.format(extent=64, t="u8", index="u8").replace("t: u8[64]", "t: u8[64] constant")
+    assert "_in_64(t" in emit_c(lowered(text, target), TARGETS[target]).text
