@@ -1,113 +1,150 @@
-"""Times kernels that move elements: hbc's code, that of another checkout, and plain C, in turns.
+"""Times kernels that move elements: hbc's code, plain C by gcc and clang, and Halide, in turns.
 
-python movement.py --before ../other-checkout       (see movement.sh)
+python movement.py [--before ../other-checkout] [--kernels NAME...]      (see movement.sh)
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import geometric_mean, median
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "peers"))  # which is no package
+halide: Any = importlib.import_module("movement_halide")
+
 KERNELS = HERE / "movement"
-TYPES = {"u8": np.uint8, "i16": np.int16, "f32": np.float32}
-# Rows and columns, elements of A and B for each of those, and what rows of A have besides.
+TYPES = {"u8": np.uint8, "i8": np.int8, "i16": np.int16, "f32": np.float32}
+# Rows and columns, and what A and B are.
 SHAPES = {
-    "transpose_f32": (256, 256, "f32", 1, 0),
-    "transpose_u8": (512, 512, "u8", 1, 0),
-    "rgb_to_planar": (128, 1024, "u8", 3, 0),
-    "planar_to_rgb": (128, 1024, "u8", 3, 0),
-    "complex": (64, 512, "f32", 2, 0),
-    "reversed_fir": (64, 1024, "i16", 1, 3),
-    "structures": (64, 512, "f32", 3, 0),
+    "transpose_f32": (256, 256, "f32 M N", "f32 N M"),
+    "transpose_u8": (512, 512, "u8 M N", "u8 N M"),
+    "rgb_to_planar": (128, 1024, "u8 M N 3", "u8 3 M N"),
+    "planar_to_rgb": (128, 1024, "u8 3 M N", "u8 M N 3"),
+    "rgb_to_y": (128, 1024, "u8 M N 3", "u8 M N"),
+    "rgb_to_yuv": (128, 1024, "u8 M N 3", "u8 3 M N"),
+    "unpack_int4": (128, 1024, "u8 M N", "i8 M N 2"),
+    "complex": (64, 512, "f32 M N 2", "f32 M N 2"),
+    "reversed_fir": (64, 1024, "i16 M N+3", "i16 M N"),
+    "structures": (64, 512, "f32 M N 3", "f32 M N 3"),
 }
-FLAGS = {"avx2": ["-mavx2", "-mfma"], "avx512": ["-march=native"]}
+PLAIN = {"avx2": ["-mavx2", "-mfma"], "avx512": ["-march=native"]}
+EXACT = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-predictive-commoning"]
+OWN = {  # as the first lines of hbc's C say
+    "avx2": [*EXACT, "-mavx2", "-mfma", "-mf16c", "-mbmi2"],
+    "avx512": [*EXACT, "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c", "-mbmi2"],
+}  # fmt: skip
 ROUNDS, BATCH = 41, 2e-3  # rounds, and seconds of calls in each
+Call = tuple[Any, list[Any]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--before", type=Path, required=True, help="a checkout with its .venv")
+    parser.add_argument("--before", type=Path, help="another checkout with its .venv")
     parser.add_argument("--kernels", nargs="*", default=list(SHAPES))
     chosen = parser.parse_args()
-    print(
-        "| kernel | target | before us | now us | gcc us | clang us | before / now | best C / now |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    peers = ["gcc", "clang", *(["halide"] if halide.hl else [])]
+    before = ["before"] if chosen.before else []
+    head = ["kernel", "target", *(f"{who} us" for who in (*before, "now", *peers))]
+    head += [*(["before / now"] if before else []), "best other / now"]
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     gains: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen.kernels:
-            for target in FLAGS:
-                times = timed(name, target, chosen.before, Path(folder) / f"{name}_{target}")
-                before, now, *plain = times
-                gains.append(before / now)
-                shown = " | ".join(f"{t * 1e6:.1f}" for t in times)
-                print(
-                    f"| {name} | {target} | {shown} | {before / now:.2f} | {min(plain) / now:.2f} |",
-                    flush=True,
-                )
-    print(f"\ngeometric mean of before / now: {geometric_mean(gains):.2f}")
+            for target in PLAIN:
+                times = timed(name, target, chosen.before, Path(folder) / f"{name}_{target}", peers)
+                now = times["now"]
+                ratios = [times["before"] / now] if before else []
+                gains += ratios
+                best = min(times[peer] for peer in peers) / now
+                shown = [f"{t * 1e6:.1f}" for t in times.values()]
+                shown += [f"{r:.2f}" for r in (*ratios, best)]
+                print("| " + " | ".join([name, target, *shown]) + " |", flush=True)
+    if gains:
+        print(f"\nGeometric mean of before / now: {geometric_mean(gains):.2f}")
 
 
-def timed(name: str, target: str, before: Path, folder: Path) -> list[float]:
+def timed(
+    name: str, target: str, before: Path | None, folder: Path, peers: Sequence[str]
+) -> dict[str, float]:
     """Seconds of a call of each: the medians of rounds in which each is called in turn."""
     folder.mkdir()
-    rows, columns, element, count, more = SHAPES[name]
-    random = np.random.default_rng(1)
-    a = random.integers(1, 100, rows * (columns * count + more)).astype(TYPES[element])
-    calls, outputs = [], []
-    for number, library in enumerate(libraries(name, target, before, folder)):
-        b = np.zeros(rows * columns * count, TYPES[element])
-        outputs.append(b)
-        function = library[name if number < 2 else "plain"]
-        words = [ctypes.c_int64(rows), ctypes.c_int64(columns)]
-        pointers = [ctypes.c_void_p(x.ctypes.data) for x in (a, b)]
-        calls.append((function, [*words, *pointers]))
-    found: list[list[float]] = [[] for _ in calls]
-    times = [max(1, int(BATCH / once(call, 3))) for call in calls]
+    rows, columns, of_a, of_b = SHAPES[name]
+    a, *_ = made = [array(of_a, rows, columns)]
+    calls: dict[str, Call] = {}
+    for who, library in libraries(name, target, before, folder, peers).items():
+        b = np.zeros_like(array(of_b, rows, columns))
+        made.append(b)
+        function = getattr(
+            library, {"before": name, "now": name, "halide": "halide"}.get(who, "plain")
+        )
+        if who == "halide":
+            calls[who] = function, [ctypes.byref(halide.buffer(x)) for x in (a, b)]
+        else:
+            words = [ctypes.c_int64(rows), ctypes.c_int64(columns)]
+            calls[who] = function, [*words, *(ctypes.c_void_p(x.ctypes.data) for x in (a, b))]
+    found: dict[str, list[float]] = {who: [] for who in calls}
+    times = {who: max(1, int(BATCH / max(once(call, 10), 1e-7))) for who, call in calls.items()}
     for _ in range(ROUNDS):
-        for n, call in enumerate(calls):
-            found[n].append(once(call, times[n]))
-    for other in outputs[1:]:
-        np.testing.assert_allclose(other, outputs[0], rtol=1e-5)
-    return [median(x) for x in found]
+        for who, call in calls.items():
+            found[who].append(once(call, times[who]))
+    for other in made[2:]:
+        np.testing.assert_allclose(other, made[1], rtol=1e-5)
+    return {who: median(x) for who, x in found.items()}
 
 
-def once(call: tuple[ctypes._NamedFuncPointer, list[object]], times: int) -> float:
+def array(shape: str, rows: int, columns: int) -> NDArray[Any]:
+    """Of a type and extents as `SHAPES` has them, with random numbers."""
+    element, *extents = shape.split()
+    sizes = {"M": rows, "N": columns, "N+3": columns + 3}
+    dims = [sizes[e] if e in sizes else int(e) for e in extents]
+    return np.random.default_rng(1).integers(1, 100, dims).astype(TYPES[element])
+
+
+def once(call: Call, times: int) -> float:
+    """Seconds of this process's time, which other processes do not lengthen."""
     function, arguments = call
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(times):
         function(*arguments)
-    return (time.perf_counter() - begin) / times
+    return (time.process_time() - begin) / times
 
 
-def libraries(name: str, target: str, before: Path, folder: Path) -> list[ctypes.CDLL]:
-    """Of the other checkout, of this one, and of plain C."""
-    made = []
-    for number, hbc in enumerate((before / ".venv/bin/hbc", Path(sys.executable).with_name("hbc"))):
-        out = folder / f"hbc{number}"
-        file = KERNELS / f"{name}.hb"
-        command = [hbc, "compile", file, "--target", target, "-o", out]
+def libraries(
+    name: str, target: str, before: Path | None, folder: Path, peers: Sequence[str]
+) -> dict[str, ctypes.CDLL]:
+    """Of the other checkout, of this one, of plain C and of Halide."""
+    made: dict[str, Path] = {}
+    own = {"now": Path(sys.executable).with_name("hbc")}
+    for who, hbc in ({"before": before / ".venv/bin/hbc", **own} if before else own).items():
+        out = folder / who
+        command = [hbc, "compile", KERNELS / f"{name}.hb", "--target", target, "-o", out]
         subprocess.run(command, check=True, capture_output=True)
-        source, library = next(out.glob("*.c")), folder / f"hbc{number}.so"
-        flags = ["-O3", "-march=native", "-shared", "-fPIC", "-lm"]
-        subprocess.run(["gcc", source, "-o", library, *flags], check=True)
-        made.append(library)
-    for compiler in ("gcc", "clang"):
-        library = folder / f"{compiler}.so"
-        flags = ["-O3", *FLAGS[target], "-shared", "-fPIC", "-lm"]
-        source = KERNELS / f"{name}.c"
-        subprocess.run([compiler, source, "-o", library, *flags], check=True)
-        made.append(library)
-    return [ctypes.CDLL(str(library)) for library in made]
+        made[who] = linked("gcc", next(out.glob("*.c")), folder / f"{who}.so", OWN[target])
+    for peer in peers:
+        library = folder / f"{peer}.so"
+        if peer == "halide":
+            made[peer] = linked("gcc", halide.compiled(name, target, folder), library, [])
+        else:
+            made[peer] = linked(peer, KERNELS / f"{name}.c", library, PLAIN[target])
+    return {who: ctypes.CDLL(str(library)) for who, library in made.items()}
+
+
+def linked(compiler: str, source: Path, library: Path, flags: Sequence[str]) -> Path:
+    command = [compiler, "-O3", *flags, source, "-o", library, "-shared", "-fPIC", "-lm"]
+    subprocess.run([*command, "-lpthread", "-ldl"], check=True)
+    return library
 
 
 if __name__ == "__main__":

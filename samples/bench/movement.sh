@@ -1,6 +1,7 @@
 #!/bin/bash
-# Movement of elements: this checkout beside another one (BEFORE, with a .venv), gcc and clang, in turns, one thread.
+# Movement of elements: this checkout beside gcc, clang, Halide where it is installed (hbc[bench]) and another
+# checkout (BEFORE, with a .venv), in turns, one thread.
 #   BEFORE=../hbc-before samples/bench/movement.sh
 set -e
 cd "$(dirname "$0")/../.."
-exec .venv/bin/python samples/bench/movement.py --before "${BEFORE:?a checkout of the commit before}" "$@"
+exec .venv/bin/python samples/bench/movement.py ${BEFORE:+--before "$BEFORE"} "$@"
