@@ -170,7 +170,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     Pass("expand-math", on_kernel(expand_math), CPUS,
         "`exp`, `exp2`, `log`, `sin`, `cos` and `tanh` of vectors as arithmetic."),
     Pass("integers", integers, CPUS,
-        "Divisions of vectors as products and shifts; averages, saturation and high halves as such."),
+        "Divisions of vectors as products and shifts; averages, saturation as such; equal factors once."),
     Pass("legalize", gpu_legalize, GPUS,
         "Lanes become statements of their own, copies accesses of 16 bytes at most; fragments stay whole."),
     Pass("legalize", legalize, CPUS,

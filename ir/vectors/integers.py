@@ -1,5 +1,5 @@
 """Vectors of integers in the operations that processors have: averages, saturation and high halves for what
-spells them in wider integers, products and shifts for divisions.
+spells them in wider integers, products and shifts for divisions, one product for terms of a common factor.
 
 Scalars stay: C compilers know their divisions.
 """
@@ -14,6 +14,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import I16, U16, DType, Kind
 from hbc.ir.lang.walk import map_children, rewrite_stmt
+from hbc.ir.vectors.common_factors import common_factors
 from hbc.ir.vectors.fixed_point import fixed_point
 from hbc.ir.vectors.quotients import by_floats, quotient, remainder
 from hbc.ir.vectors.stored_ranges import Known, lane_range, stored_ranges
@@ -27,6 +28,7 @@ def integers(kernel: Kernel, target: Target) -> Kernel:
     if target.vector_bits == 0:
         return kernel
     kernel = kernel.map_body(lambda body: rewrite_stmt(body, fixed_point))
+    kernel = kernel.map_body(lambda body: rewrite_stmt(body, common_factors))
     work = _Integers(stored_ranges(kernel))
     return kernel.map_body(lambda body: rewrite_stmt(body, work.expr))
 
