@@ -149,7 +149,7 @@ class _Timed:
         return {
             "kernel": self.compiled.source.name,
             "target": self.compiled.chosen.target.name,
-            "schedule": self.compiled.chosen.schedule_name,
+            "schedule": self.compiled.chosen.at(self.sizes).schedule_name,
             "threads": self.threads,
             "gpu": self.runner.gpu,
             "l2_flushed": self.flushed,
