@@ -215,7 +215,13 @@ def _narrow(text: Text, e: ir.Binary | ir.Unary, unit: Unit) -> Text:
     if t.bits >= 32 or not t.is_int:
         return text
     bitwise = isinstance(e, ir.Binary) and e.op in (ir.Op.AND, ir.Op.OR, ir.Op.XOR)
-    if bitwise or (t.kind is Kind.INT and bits(e, unit.scope, top=True) <= t.bits):
+    # gcc takes `(uint8_t)(255 - x)` for `~x`, which it warns of where it is compared: it fits anyway.
+    flipped = isinstance(e, ir.Binary) and e.op is ir.Op.SUB and _all_ones(e.a)
+    if (
+        bitwise
+        or (flipped and t.kind is Kind.UINT)
+        or (t.kind is Kind.INT and bits(e, unit.scope, top=True) <= t.bits)
+    ):
         return text
     return Text(f"({c_type(t)}){text.at(UNARY)}", UNARY)
 
@@ -301,6 +307,8 @@ def _unary(e: ir.Unary, unit: Unit) -> Text:
         case ir.UnaryOp.NOT:
             if t == BOOL:
                 return Text(f"!{scalar(e.a, unit).at(UNARY)}", UNARY)
+            if t.kind is Kind.UINT and t.bits < 32:
+                return _infix(ir.Binary(ir.Op.SUB, ir.Const(2**t.bits - 1, e.type), e.a), unit)
             return _narrow_not(_inverted(e.a, unit), t)
         case ir.UnaryOp.NEG:
             if t.is_int and (wraps(e, unit.scope) or t.kind is Kind.UINT):

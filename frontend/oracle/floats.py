@@ -54,6 +54,8 @@ def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     match op:
         case ir.Op.ADD | ir.Op.SUB:
             e = ea + eb
+            if not is_narrow(element):
+                anything = anything | _opposed(a.x, b.x, x)
         case ir.Op.MUL:
             e = np.abs(a.x) * eb + np.abs(b.x) * ea + ea * eb
             anything = anything | _sign_unknown(a.x, ea, b.x) | _sign_unknown(b.x, eb, a.x)
@@ -77,6 +79,9 @@ def _exact_binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     result = np.asarray(narrow).astype(work_dtype(element))
     if op in (ir.Op.MIN, ir.Op.MAX) and (either := _either_zero(a.x, b.x)).any():
         return tidy(result, np.where(either, LEAST[element], 0.0))
+    if op in (ir.Op.ADD, ir.Op.SUB) and not is_narrow(element):
+        opposed = _opposed(a.x, b.x, result)
+        return tidy(result, np.where(opposed, np.inf, 0.0)) if opposed.any() else Value(result)
     if op is not ir.Op.MUL or is_narrow(element):
         return Value(result)
     product = np.multiply(a.x, b.x)
@@ -91,6 +96,12 @@ def _exact_binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
 def _fusable(product: Array, element: DType) -> Array:
     """Where a product is beyond the range, but not after a fused addition of what is within."""
     return np.asarray(np.abs(product) < 2 * np.longdouble(LARGEST[element]))
+
+
+def _opposed(a: Array, b: Array, sum: Array) -> Array:
+    """Where infinities cancel to NaN: one of them may be a product that a fused addition does not round, and
+    leaves the other as it is."""
+    return np.asarray(np.isnan(sum) & ~np.isnan(a) & ~np.isnan(b))
 
 
 def _extremum(op: ir.Op, a: Value, b: Value, ea: Array, eb: Array) -> Array:

@@ -311,3 +311,16 @@ def test_tensor_cores_do_not_round_products_to_half_floats() -> None:
     assert oracle.compare(total, fused).ok
     wrong = total + (a[:, :1] * b[:1] * np.float16(0.02)).astype(np.float16)
     assert oracle.compare(wrong, fused).mismatches > 400
+
+
+def test_an_overflowing_product_may_be_fused_with_an_infinity() -> None:
+    """a * b - inf is NaN where a * b is rounded first, and -inf where it is not."""
+    inputs = "".join(f"input {name}: f32[N]\n" for name in "ABC")
+    text = f"size N\n{inputs}output O: f32[N]\nO[i] = A[i] * B[i] - C[i]\n"
+    big, infinity = np.float32(1e30), np.float32(np.inf)
+    a = np.array([big, big, -big, 1], np.float32)
+    b = np.array([big, big, big, infinity], np.float32)
+    c = np.array([infinity, -infinity, -infinity, 2], np.float32)
+    got = oracle.evaluate(pipeline(text), {"N": 4}, {"A": a, "B": b, "C": c})["O"]
+    assert np.isinf(got.bound[[0, 2]]).all()  # anything
+    assert (got.exact[[1, 3]] == infinity).all() and (got.bound[[1, 3]] == 0).all()
