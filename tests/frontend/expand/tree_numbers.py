@@ -173,7 +173,9 @@ def power(a: Number, b: Number) -> Number:
     a, b, t = met(a, b)
     if isinstance(a, Typed):
         return a
-    return _rounded(np.power(np.float64(a), np.float64(b)), t)
+    if a < 0 and np.floor(b) != b:
+        return _rounded(math.nan, t)
+    return _rounded(np.power(np.float64(a + 0), np.float64(b)), t)
 
 
 def unary(op: str, a: Number) -> Number:
