@@ -54,7 +54,7 @@ schedule wmma for cuda {
     total_u.compute_at(weight, i).store_in(shared).gpu_threads(u)
     total_u.update.reorder(b, i, u, jo).gpu_threads(u)
     O.tile(i, e, io, eo, ii, ei, 64, 64).tile(ii, ei, iw, ew, iu, eu, 32, 32)
-    O.gpu_blocks(b, io, eo).gpu_threads(iw, ew)
+    O.gpu_blocks(b, io, eo).at_once(5).gpu_threads(iw, ew)
     O.tile(iu, eu, it, et, iv, ev, 16, 16).unroll(it).unroll(et).vectorize(iv).vectorize(ev)
     sum.compute_at(O, eo).store_in(wmma_accumulator)
     sum.tile(i, e, iw, ew, iu, eu, 32, 32).gpu_threads(iw, ew)

@@ -44,12 +44,25 @@ def test_every_missing_barrier_is_found(name: str, schedule: str, folder: Path) 
         )
 
 
-# Sizes at which each barrier of a sample's code is come to: whole pieces, and pieces at edges.
+# Sizes at which each barrier of a sample's code is come to: whole pieces, and pieces at edges, with rows that
+# allow copies of 16 bytes and rows that do not, for which the host launches another kernel.
 SAMPLES = {
     ("conv1d", "wmma"): ((5, 300, 12), (4, 256, 16)),
-    ("conv_layer", "wmma"): ((1, 5, 67, 19, 17), (1, 4, 64, 32, 16)),
-    ("gemm_f16", "wmma_64"): ((64, 64, 72), (90, 90, 40)),
-    ("gemm_f16", "mma_persistent"): ((384, 128, 72), (128, 128, 40), (130, 140, 72)),
+    ("conv_layer", "wmma"): (
+        (1, 5, 67, 19, 17),
+        (1, 4, 64, 32, 16),
+        (1, 5, 67, 24, 24),
+        (1, 4, 64, 33, 17),
+    ),
+    ("gemm_f16", "wmma_64"): ((64, 64, 72), (90, 90, 40), (90, 88, 40), (64, 64, 71)),
+    ("gemm_f16", "mma_persistent"): (
+        (384, 128, 72),
+        (128, 128, 40),
+        (130, 140, 72),
+        (130, 136, 72),
+        (384, 128, 71),
+        (128, 128, 39),
+    ),
     ("histogram", "shared"): ((5000,),),
 }
 FOLDER = Path(__file__).resolve().parents[3] / "samples" / "cuda"
