@@ -46,8 +46,8 @@ class Constants:
     def declarations(self, register_bits: int) -> list[str]:
         """Static tables, one for each register."""
         return [
-            f"static const {int_type(c.bits, signed=True)} {name}_table[{len(c.values)}]"
-            f" __attribute__((aligned({register_bits // 8}))) = {{{', '.join(map(str, c.values))}}};"
+            f"static const _Alignas({register_bits // 8}) {int_type(c.bits, signed=True)}"
+            f" {name}_table[{len(c.values)}] = {{{', '.join(map(str, c.values))}}};"
             for c, name in self.names.items()
         ]
 
