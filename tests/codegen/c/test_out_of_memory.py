@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from compiled import emitted
+from leak_checked import run_checked
 
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import find_compiler, flags
@@ -113,18 +112,8 @@ def test_each_allocation_fails(text: str, threads: int, fewest: int, tmp_path: P
     for name, text in (("fails.h", source.header), ("fails.c", source.text), ("main.c", PROGRAM)):
         (tmp_path / name).write_text(text)
     options = flags(source, target, compiler, sanitize=True)
-    linked = subprocess.run(
-        [*compiler.command, *options, "-Wall", "-Wextra", "-Werror", str(tmp_path / "main.c"), "-lm",
-         "-o", str(tmp_path / "main")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if "cannot find -lasan" in linked.stderr:
-        pytest.skip("the C compiler has no libasan")
-    assert linked.returncode == 0, linked.stderr
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "ASAN_OPTIONS": "detect_leaks=1"}
-    answer = subprocess.run(
-        [tmp_path / "main"], env=environment, capture_output=True, text=True, check=False
-    )
+    options = [*options, "-Wall", "-Wextra", "-Werror"]
+    answer = run_checked(compiler, options, [tmp_path / "main.c"], threads)
     assert answer.returncode == 0, answer.stdout + answer.stderr[-2000:]
     assert int(answer.stdout) >= fewest
 

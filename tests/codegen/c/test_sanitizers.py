@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 from cast_cases import cast
 from compiled import emitted
 from lanes import SECONDS, Case, call, finish, make_kernel, shape_of
+from leak_checked import run_checked
 from memory_moves import SIZES, filled, kernel_of, moves
 from operator_cases import plain_cases
 from random_expressions import random_case
@@ -139,18 +138,7 @@ def test_a_program_with_threads_leaks_nothing(
     (tmp_path / "windows.h").write_text(source.header)
     (tmp_path / "main.c").write_text(PROGRAM)
     options = flags(source, target, compiler, sanitize=True)
-    linked = subprocess.run(
-        [*compiler.command, *options, str(tmp_path / "main.c"), str(library), "-lm", "-o",
-         str(tmp_path / "main")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if "cannot find -lasan" in linked.stderr:
-        pytest.skip("the C compiler has no libasan")
-    assert linked.returncode == 0, linked.stderr
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "ASAN_OPTIONS": "detect_leaks=1"}
-    answer = subprocess.run(
-        [tmp_path / "main"], env=environment, capture_output=True, text=True, check=False
-    )
+    answer = run_checked(compiler, options, [tmp_path / "main.c", library], threads)
     assert answer.returncode == 0, answer.stderr[-2000:]
 
 
