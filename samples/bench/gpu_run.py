@@ -1,11 +1,12 @@
 """Builds, checks and times the kernels of a bundle on this machine's GPU.
 
-    run.py [-o FOLDER] [--repeat N] [--flush] [--minutes M] [NAME ...]      NAME: a sample or a schedule
+    run.py [-o FOLDER] [--repeat N] [--flush] [--minutes M] [--check] [NAME ...]
 
-Needs Python 3.10, NumPy and nvcc; no hbc. Every kernel is compared with precomputed results at small and
-odd sizes, at large ones with NumPy in some rows, timed there with CUDA events, and set beside the device's
-own copy, its tensor cores, and torch and Triton where they are installed. Writes RESULTS.gpu.md and
-gpu.json. Exit codes: 1 where a result is wrong or a kernel fails, 4 without a GPU.
+NAME is a sample or a schedule. Needs Python 3.10, NumPy and nvcc; no hbc. Every kernel is compared with
+precomputed results at small and odd sizes, at large ones with NumPy in some rows, timed there with CUDA
+events, and set beside the device's own copy, its tensor cores, and torch and Triton where they are
+installed. Writes RESULTS.gpu.md and gpu.json; with --check it compares only, as below compute-sanitizer,
+and writes nothing. Exit codes: 1 where a result is wrong or a kernel fails, 4 without a GPU.
 """
 
 import argparse
@@ -179,7 +180,7 @@ def run_kernel(kernel, device, nvcc, folder, options, outputs):
         for case in kernel["checks"]:
             error = check(library, kernel, device, case)
             record["checks"].append({"sizes": case["sizes"], "error": error})
-        for case in kernel["times"]:
+        for case in () if options.check else kernel["times"]:
             if time.monotonic() > options.end:
                 record["late"].append(case["sizes"])
                 continue
@@ -236,6 +237,9 @@ def main(make_device=Device):
     parser.add_argument("--repeat", type=int, default=50, help="launches that are timed")
     parser.add_argument("--minutes", type=float, default=9.0, help="then no more is timed")
     parser.add_argument("--flush", action="store_true", help="empty the L2 cache before each")
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the results, time nothing"
+    )
     options = parser.parse_args()
     options.end = time.monotonic() + 60 * options.minutes
     nvcc = find_nvcc()
@@ -256,21 +260,40 @@ def main(make_device=Device):
         if not options.names or {k["sample"], k["schedule"]} & set(options.names)
     ]
     build_all(nvcc, kernels, device.arch, folder)
-    machine = {**device.about(), "copy": device.copy_rate(COPIED), "hbc": bundle["hbc"],
-               "peaks": peaks(nvcc, device, folder), "torch": gpu_peers.version()}  # fmt: skip
+    machine = {} if options.check else measured(nvcc, device, folder)
     records, outputs = [], {}
     for kernel in kernels:
         record = run_kernel(kernel, device, nvcc, folder, options, outputs)
         records.append(record)
-        print(f"{record['sample']} {record['schedule']}: {'WRONG' if record['wrong'] else 'ok'}")
+        print(f"{record['sample']} {record['schedule']}: {verdict(record)}")
         sys.stdout.flush()
-    others = run_peers(kernels, device, options)
-    found = {"machine": machine, "kernels": records, "peers": others}
-    (options.output / "gpu.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    text = results(found)
-    (options.output / "RESULTS.gpu.md").write_text(text, encoding="utf-8")
-    print(text)
+    if not options.check:
+        found = {"machine": {**machine, "hbc": bundle["hbc"]}, "kernels": records,
+                 "peers": run_peers(kernels, device, options)}  # fmt: skip
+        write(options.output, found)
     return 1 if any(r["wrong"] for r in records) else 0
+
+
+def measured(nvcc, device, folder):
+    """The device, what its memory and its cores can do, and the peers."""
+    return {**device.about(), "copy": device.copy_rate(COPIED), "peaks": peaks(nvcc, device, folder),
+            "torch": gpu_peers.version()}  # fmt: skip
+
+
+def verdict(record):
+    """Right or wrong, and why."""
+    if not record["wrong"]:
+        return "ok"
+    errors = [c for c in record["checks"] if c["error"] > 1]
+    return f"WRONG {record.get('failure', errors)}"
+
+
+def write(folder, found):
+    """The files of results; the table on the terminal too."""
+    (folder / "gpu.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    text = results(found)
+    (folder / "RESULTS.gpu.md").write_text(text, encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,20 @@ def test_one_schedule(run: ModuleType, tmp_path: Path, monkeypatch: pytest.Monke
     assert [k["schedule"] for k in kernels] == ["wide"]
 
 
+def test_check(
+    run: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`--check` compares and nothing else: no rate of the device, no time, no file."""
+    for name in ("copy_rate", "time"):
+        monkeypatch.setattr(Stand, name, None)
+    assert started(run, tmp_path, monkeypatch, "--check") == 0
+    assert capsys.readouterr().out == "twice simt: ok\ntwice wide: ok\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["built"]
+
+
 def test_a_wrong_result_is_found(
     run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +176,7 @@ def test_a_wrong_result_is_found(
         return arrays
 
     monkeypatch.setattr(run.np, "load", other)
+    assert started(run, tmp_path, monkeypatch, "--check") == 1
     assert started(run, tmp_path, monkeypatch) == 1
 
 
