@@ -109,8 +109,11 @@ def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, ir.Expr], ...]:
 
 
 def stride_map(t: Term) -> dict[int, int]:
-    """The strides by the bits of their dimensions."""
+    """The strides by the bits of their dimensions. egglog 14 extracts a map as one term, 13 as insertions."""
     match t:
+        case Term("map-of", args):
+            numbers = [a for a in args if isinstance(a, int)]
+            return dict(zip(numbers[::2], numbers[1::2], strict=True))
         case Term("map-empty", ()):
             return {}
         case Term("map-insert", (Term() as rest, int(bit), int(stride))):
