@@ -4,45 +4,56 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Protocol
 
-from hbc.cli.measuring.job import Job
 from hbc.cli.measuring.trial import Built, Candidate, State, Trial
 from hbc.codegen.build.run_tool import end_group, signal_name
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source
 from hbc.ir.host.held_signals import held_signals
 from hbc.ir.host.scratch import scratch_folder
+from hbc.ir.lang.target import Target
 
 KILLED = 9
 TIMEOUT = 60.0  # seconds for one candidate: what takes longer to compile is not worth it
+FOREVER = math.inf
 START = 120.0  # seconds for a process to load hbc on a busy machine
 
 
 class Builder(Protocol):
     """What makes libraries of candidates."""
 
-    def build(self, candidates: Sequence[Candidate]) -> list[Built | Trial]:
-        """For each its library, or why there is none."""
+    def build(
+        self, candidates: Sequence[Candidate], until: float = FOREVER, least: int = 0
+    ) -> Iterator[Built | Trial]:
+        """Of each its library, or why there is none, when it is there, while others are compiled. What is
+        not done by `until`, as `time.monotonic` has it, is left out, but for the `least` first."""
+
+    def abandon(self) -> None:
+        """What is being compiled is not needed any more."""
 
 
 class Builders:
     """As many processes as wanted, used as a context manager. They load hbc while others do other things."""
 
-    def __init__(self, job: Job, count: int) -> None:
+    def __init__(self, source: Source, target: Target, count: int) -> None:
         self._owned = contextlib.ExitStack()
         self.folder = self._owned.enter_context(scratch_folder())
         self._threads = self._owned.enter_context(ThreadPoolExecutor(count))
-        self._job = job
-        self._stopping = threading.Event()
-        self._idle = [_Child(job, self.folder / str(n)) for n in range(count)]
-        self._all = list(self._idle)
+        self._all = [_Child(source, target, self.folder / str(n)) for n in range(count)]
+        self._batch: _Batch | None = None
 
     def __enter__(self) -> Builders:
         return self
@@ -51,37 +62,108 @@ class Builders:
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
         with held_signals():
-            self._stopping.set()
+            self.abandon()
             for child in self._all:
                 child.end()
             self._owned.close()
 
-    def build(self, candidates: Sequence[Candidate]) -> list[Built | Trial]:
-        """In the order given, as many at a time as there are processes."""
-        waiting = iter(list(enumerate(candidates)))
-        found: dict[int, Built | Trial] = {}
-        lock = threading.Lock()
+    def serving(self, settings: Mapping[str, str]) -> Serving:
+        """For the program with these settings."""
+        return Serving(self, settings)
 
-        def work(child: _Child) -> None:
-            while not self._stopping.is_set():
-                with lock:
-                    taken = next(waiting, None)
-                if taken is None:
-                    return
-                found[taken[0]] = child.build(taken[1])
+    def begin(
+        self, candidates: Sequence[Candidate], settings: Mapping[str, str], until: float, least: int
+    ) -> Iterator[Built | Trial]:  # fmt: skip
+        """As `build` of a Builder says. Of an earlier batch nothing more is made."""
+        self.abandon()
+        batch = _Batch(candidates, settings, until, least)
+        batch.working = [self._threads.submit(batch.work, child) for child in self._all]
+        self._batch = batch
+        return batch.arriving()
 
-        for done in [self._threads.submit(work, child) for child in self._all]:
+    def abandon(self) -> None:
+        """As a Builder does."""
+        batch, self._batch = self._batch, None
+        if batch is None:
+            return
+        batch.stopped.set()
+        for child, done in zip(self._all, batch.working, strict=True):
+            if not done.done():
+                child.kill()
+        for done in batch.working:
             done.result()
-        return [found[n] for n in range(len(candidates))]
+
+
+@record
+class Serving:
+    """Builders of one job."""
+
+    builders: Builders
+    settings: Mapping[str, str]
+
+    def build(
+        self, candidates: Sequence[Candidate], until: float = FOREVER, least: int = 0
+    ) -> Iterator[Built | Trial]:
+        """As a Builder does. Work begins at once, not when the first is asked for."""
+        return self.builders.begin(candidates, self.settings, until, least)
+
+    def abandon(self) -> None:
+        """As a Builder does."""
+        self.builders.abandon()
+
+
+class _Batch:
+    """Candidates that wait for processes, and what came of the others."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], settings: Mapping[str, str], until: float, least: int
+    ) -> None:
+        self._waiting = deque(candidates)
+        self._needed = {c.key for c in candidates[:least]}
+        self._settings, self._until = settings, until
+        self._done: SimpleQueue[Built | Trial | None] = SimpleQueue()
+        self.stopped = threading.Event()
+        self.working: list[Future[None]] = []
+
+    def work(self, child: _Child) -> None:
+        """What one process does: one after the other, as long as there is time for one more."""
+        try:
+            while not self.stopped.is_set():
+                try:
+                    taken = self._waiting.popleft()
+                except IndexError:
+                    return
+                until = FOREVER if taken.key in self._needed else self._until
+                if time.monotonic() + child.pace > until:
+                    continue
+                made = child.build(taken, self._settings, until)
+                if made is not None and not self.stopped.is_set():
+                    self._done.put(made)
+        finally:
+            self._done.put(None)
+
+    def arriving(self) -> Iterator[Built | Trial]:
+        """Until all processes have nothing to do."""
+        left = len(self.working)
+        while left:
+            made = self._done.get()
+            if made is None:
+                left -= 1
+            else:
+                yield made
+        for done in self.working:
+            done.result()
 
 
 class _Child:
     """One process; started again after it died."""
 
-    def __init__(self, job: Job, folder: Path) -> None:
+    def __init__(self, source: Source, target: Target, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
-        self._job, self._folder = job, folder
+        self._source, self._target, self._folder = source, target, folder
         self._process: subprocess.Popen[bytes] | None = None
+        self.pace = 0.0  # seconds that the last one took
+        self._killed = False
         self._errors = folder / "stderr"
         self._start()
 
@@ -92,15 +174,13 @@ class _Child:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
                 process_group=None if sys.platform == "win32" else 0,
             )  # fmt: skip
-        job = self._job
         self._send(
             {
-                "name": job.pipeline.source.name, "text": job.pipeline.source.text,
-                "settings": dict(job.settings), "target": job.target.name,
-                "isa": [str(path.resolve()) for path in job.target.isa],
+                "name": self._source.name, "text": self._source.text, "target": self._target.name,
+                "isa": [str(path.resolve()) for path in self._target.isa],
             }
         )  # fmt: skip
-        self._ready = False
+        self._ready, self._killed = False, False
 
     def _send(self, said: dict[str, Any]) -> None:
         assert self._process is not None and self._process.stdin is not None
@@ -125,23 +205,33 @@ class _Child:
         finally:
             timer.cancel()
 
-    def build(self, candidate: Candidate) -> Built | Trial:
+    def build(
+        self, candidate: Candidate, settings: Mapping[str, str], until: float
+    ) -> Built | Trial | None:
+        """None where the time is over."""
         if self._process is None:
             self._start()
         if not self._ready:
-            line, _ = self._receive(START)
+            line, _ = self._receive(min(START, until - time.monotonic()))
             if not line:
+                if self._killed or time.monotonic() >= until:
+                    self.end()
+                    return None
                 raise InternalError(f"a process that compiles did not start: {self._last_words()}")
             self._ready = True
+        begun = time.monotonic()
         self._send(
             {
                 "key": candidate.key, "text": candidate.text, "selects": candidate.selects,
-                "strict": bool(candidate.point),
+                "strict": bool(candidate.point), "settings": dict(settings),
             }
         )  # fmt: skip
-        line, late = self._receive(TIMEOUT)
+        line, late = self._receive(min(TIMEOUT, until - begun))
+        self.pace = time.monotonic() - begun
         if not line:
-            return Trial(candidate, State.REFUSED, reason=self._death(late))
+            reason = self._death(late)
+            over = self._killed or time.monotonic() >= until
+            return None if over else Trial(candidate, State.REFUSED, reason=reason)
         answer = json.loads(line)
         if "refused" in answer:
             return Trial(candidate, State.REFUSED, reason=answer["refused"])
@@ -149,6 +239,12 @@ class _Child:
             candidate, answer["library"], answer["function"], answer["parallel"],
             tuple(answer["instructions"]),
         )  # fmt: skip
+
+    def kill(self) -> None:
+        """Whoever waits for its answer gets none."""
+        self._killed = True
+        if (process := self._process) is not None:
+            end_group(process, KILLED)
 
     def _death(self, late: bool) -> str:
         process = self._process
@@ -179,6 +275,12 @@ class _Child:
         process.wait()
 
 
-def libraries(built: Sequence[Built | Trial]) -> Iterator[Built]:
-    """Those that were built."""
-    return (b for b in built if isinstance(b, Built))
+def libraries(
+    built: Iterable[Built | Trial], refused: list[Trial] | None = None
+) -> Iterator[Built]:
+    """Those that were built; the others are added to a list."""
+    for b in built:
+        if isinstance(b, Built):
+            yield b
+        elif refused is not None:
+            refused.append(b)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hbc.cli.measuring.guard import guarded
-from hbc.cli.pipeline import features_of
+from hbc.cli.pipeline import features_of, load_passes
 from hbc.cli.show.frames import CALL_DEPTH
 from hbc.codegen.build.precompiled import precompiled
 from hbc.codegen.build.program import for_this_processor
@@ -31,12 +31,12 @@ from hbc.ir.lang.target import TARGETS, Target
 OBJECTS_BEFORE_COLLECTION = 1_000_000  # as in `main`: a compilation makes many objects that stay
 
 
-def answered(
-    p: Pipeline, target: Target, asked: dict[str, Any], settings: dict[str, str], folder: Path
-) -> dict[str, Any]:
+def answered(p: Pipeline, target: Target, asked: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The library of a candidate, or why there is none."""
     try:
-        kernel = guarded(p, asked["text"], target, settings, asked["selects"], asked["strict"])
+        kernel = guarded(
+            p, asked["text"], target, asked["settings"], asked["selects"], asked["strict"]
+        )
         made = emit_c(kernel, target, None, features_of(target))
         source, native = for_this_processor(made, target, soft=False)
         compiler = find_compiler()
@@ -60,14 +60,21 @@ def main() -> None:
     os.dup2(2, 1)  # whatever else prints does not answer
     said = json.loads(sys.stdin.readline())
     source = Source(said["name"], said["text"])
-    p = check(parse(source), said["settings"], False)
+    program = parse(source)
     isa = tuple(Path(each) for each in said["isa"])
     target = replace(TARGETS[said["target"]], isa=isa)
+    checked: dict[str, Pipeline] = {}  # by settings
+    load_passes(target)
+    find_compiler()
     gc.freeze()  # what is loaded by now stays
     replies.write("{}\n")
     replies.flush()
     for line in sys.stdin:
-        reply = answered(p, target, json.loads(line), said["settings"], folder)
+        asked = json.loads(line)
+        under = json.dumps(asked["settings"], sort_keys=True)
+        if under not in checked:
+            checked = {under: check(program, asked["settings"], False)}
+        reply = answered(checked[under], target, asked, folder)
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 

@@ -25,6 +25,10 @@ class Expected:
         self._by_sums: dict[frozenset[DType], Mapping[str, Reference]] = {}
         self._found: dict[tuple[str, ...], Mapping[str, Reference]] = {}
 
+    def prepare(self) -> None:
+        """Asks the oracle for what code without instructions computes."""
+        self.outputs(())
+
     def outputs(self, names: tuple[str, ...]) -> Mapping[str, Reference]:
         """For code with these instructions."""
         if names not in self._found:

@@ -34,6 +34,9 @@ MEMORY_TIMES, MEMORY_MORE = 8, 6 << 30  # of the arrays; address space that a pr
 class Meter(Protocol):
     """What runs candidates. One that failed is not asked for again."""
 
+    def prepare(self) -> None:
+        """What takes time and needs no library."""
+
     def begin(self, built: Built, best: float | None) -> Failure | None:
         """Calls it once and compares the outputs. `best`: seconds of the best so far."""
 
@@ -81,6 +84,9 @@ class NativeMeter:
             self._running.clear()
             self._owned.close()
 
+    def prepare(self) -> None:
+        self._expected.prepare()
+
     def begin(self, built: Built, best: float | None) -> Failure | None:
         timeout = FIRST_TIMEOUT if best is None else max(SLOWEST * best, LEAST_TIMEOUT)
         memory = MEMORY_TIMES * self._job.bytes + MEMORY_MORE
@@ -124,7 +130,8 @@ class NativeMeter:
     def window(self, built: Built) -> float | Failure:
         native = self._running[built.candidate.key]
         try:
-            times = native.again(built.function, Repeat(least=2, seconds=WINDOW, most=1000))
+            repeat = Repeat(least=2, seconds=WINDOW, most=1000, own=self._job.threads == 1)
+            times = native.again(built.function, repeat)
         except (HbcError, InternalError) as failure:
             self.end(built)
             return failed(failure)

@@ -6,9 +6,11 @@ of all windows counts, in relation to that of the best. Those that are behind ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable
 from random import Random
 
+from hbc.cli.measuring.builder import FOREVER
 from hbc.cli.measuring.meter import Meter
 from hbc.cli.measuring.trial import Built, Failure, State, Trial
 
@@ -17,17 +19,23 @@ BEHIND = {1: 1.5, 2: 1.2, 3: 1.1}  # after so many rounds, slower than the leade
 
 
 def race(
-    meter: Meter, built: Sequence[Built], best: tuple[Built, float] | None, random: Random,
-    rounds: int = ROUNDS, behind: dict[int, float] = BEHIND,
+    meter: Meter, built: Iterable[Built], best: tuple[Built, float] | None, random: Random,
+    rounds: int = ROUNDS, behind: dict[int, float] = BEHIND, until: float = FOREVER,
 ) -> tuple[list[Trial], float | None]:  # fmt: skip
-    """A trial for each, and the quickest call of the best in this race. `best`: a library that is known to be
-    right, and its seconds: what the others' are in proportion to."""
+    """A trial for each, and the quickest call of the best in this race. `built`: each is called once and
+    compared when it is there. `best`: a library that is known to be right, and its seconds: what the others'
+    are in proportion to. From `until`, as `time.monotonic` has it, nothing begins any more; without a best,
+    the first is measured."""
+    came: list[Built] = []
     failures: dict[str, Failure] = {}
     least: dict[str, float] = {}
     running: dict[str, Built] = {}
     known = None if best is None else best[1]
     try:
         for b in built:
+            if (came or best is not None) and time.monotonic() >= until:
+                continue
+            came.append(b)
             failure = meter.begin(b, known)
             if failure is not None:
                 failures[b.candidate.key] = failure
@@ -40,6 +48,8 @@ def race(
             else:
                 champion = None
         for number in range(1, rounds + 1):
+            if number > 1 and time.monotonic() >= until:
+                break
             order = list(running.values())
             random.shuffle(order)
             for b in order:
@@ -60,7 +70,7 @@ def race(
     measured = None if champion is None else least.get(champion)
     scale = 1.0 if best is None or measured is None else best[1] / measured
     found = []
-    for b in built:
+    for b in came:
         key = b.candidate.key
         if key in failures:
             found.append(Trial(b.candidate, failures[key].state, reason=failures[key].reason))

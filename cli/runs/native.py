@@ -46,6 +46,7 @@ _REFUSED = {
 # A thread that waits for others leaves its processor to them at once, unless the user says otherwise: one
 # that spins may keep it from the thread that it waits for.
 WAITING = {"OMP_WAIT_POLICY": "passive"}
+_HERE = ("enough", "flush", "own")  # of `Repeat`: not for other machines
 FLOAT_POISON = 0xFF  # a NaN in every float type
 INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 
@@ -54,7 +55,8 @@ INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 class Repeat:
     """How often a call is made: `warmups`, then at least `least` timed ones, more until `seconds`
     have passed, at most `most`. `enough`: after so many calls in this process, a fifth of the seconds will
-    do (0: never). `flush`: on a GPU, each finds its L2 cache empty."""
+    do (0: never). `flush`: on a GPU, each finds its L2 cache empty. `own`: of a call counts how long
+    the thread that makes it ran itself, not how long others kept it from running."""
 
     warmups: int = 0
     least: int = 1
@@ -62,6 +64,7 @@ class Repeat:
     most: int = 1
     enough: int = 0
     flush: bool = False
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +396,7 @@ def as_words(request: Mapping[str, Any]) -> str:
             words += ["f" if element in ("f32", "f64") else "i", bits]
             continue
         words += ["a", array["bytes"], len(strides), *strides, files[0], fill, files[1]]
-    words += [value for name, value in request["repeat"].items() if name not in ("enough", "flush")]
+    words += [value for name, value in request["repeat"].items() if name not in _HERE]
     words.append(int(request["guarded"]))
     return " ".join(str(word) for word in words)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
+from hbc.cli.measuring.builder import FOREVER, libraries
 from hbc.cli.measuring.racing import race
 from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.cli.tuning.search import Search
@@ -18,28 +20,27 @@ _DIRECTIVE = re.compile(r"\.(\w+)\(")
 MOST = 24  # directives that are tried
 
 
-def minimise(search: Search, best: Trial, most: int = MOST) -> Trial:
+def minimise(search: Search, best: Trial, most: int = MOST, until: float = FOREVER) -> Trial:
     """The same schedule with fewer directives, at most a hundredth slower in all. `most`: directives that
-    are looked at."""
+    are looked at. The schedule as it is where that is not known by `until`, as `time.monotonic` has it."""
     built = search.library(best.candidate)
     if built is None or best.seconds is None:
         return best
     drops = list(dropped(best.candidate.text))[:most]
     candidates = [_with(best.candidate, text) for _, text in drops]
-    made = search.builder.build(candidates)
-    racing = [b for b in made if not isinstance(b, Trial)]
-    raced, _ = race(search.meter, racing, (built, best.seconds), search.random, ROUNDS)
+    racing = libraries(search.builder.build(candidates, until))
+    champion = built, best.seconds
+    raced, _ = race(search.meter, racing, champion, search.random, ROUNDS, until=until)
     cheap = {
         t.candidate.key
         for t in raced
         if t.state is State.MEASURED and (t.seconds or 0) <= best.seconds * WORTH
     }
     spans = [span for (span, _), c in zip(drops, candidates, strict=True) if c.key in cheap]
-    while spans:
+    while spans and time.monotonic() < until:
         found = _with(best.candidate, without(best.candidate.text, spans))
-        (b,) = search.builder.build([found])
-        if not isinstance(b, Trial):
-            (t,), _ = race(search.meter, [b], (built, best.seconds), search.random, ROUNDS)
+        for b in libraries(search.builder.build([found])):
+            (t,), _ = race(search.meter, [b], champion, search.random, ROUNDS)
             if t.state is State.MEASURED and (t.seconds or 0) <= best.seconds * WORTH:
                 search.libraries[found.key] = b
                 return t

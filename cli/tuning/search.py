@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Protocol
 
-from hbc.cli.measuring.builder import Builder, libraries
+from hbc.cli.measuring.builder import FOREVER, Builder, libraries
 from hbc.cli.measuring.meter import Meter
 from hbc.cli.measuring.racing import race
 from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial, best_of
@@ -18,6 +18,7 @@ from hbc.ir.ground.record import mutable
 TRIALS_SPENT, TIME_SPENT, INTERRUPTED = "trials", "time", "interrupted"
 NEAR, SETTLED = 1.05, 4  # how many within which share of the best are measured again
 FINISHED = "finished"  # the strategy had nothing more to propose
+TURNS = 0.1  # seconds that a candidate takes to be measured, until it is known
 
 
 class Watch(Protocol):
@@ -49,6 +50,7 @@ class Search:
     stopped: str = FINISHED
     pace: float = 0.0  # seconds for a candidate
     begun: float = 0.0  # when, by `time.monotonic`
+    turns: float = TURNS  # seconds to measure a candidate of the last batch
 
     @property
     def best(self) -> Trial | None:
@@ -76,6 +78,7 @@ class Search:
                 self.try_all(found)
                 watch.tried(self)
         except KeyboardInterrupt:
+            self.builder.abandon()
             self.stopped = INTERRUPTED
 
     def _that_fit(self) -> int:
@@ -85,23 +88,41 @@ class Search:
         return max(int((self.deadline - time.monotonic()) / self.pace), 1)
 
     def try_all(self, candidates: Sequence[Candidate]) -> list[Trial]:
-        """Their trials, in the order given."""
+        """Their trials, in the order given. What is not compiled or called once by the deadline has none,
+        but for the very first."""
         kept = {c.key: t for c in candidates if (t := self.known(c)) is not None}
         fresh = [c for c in candidates if c.key not in kept]
-        built = self.builder.build(fresh)
-        made = list(libraries(built))
-        refused = [b for b in built if isinstance(b, Trial)]
-        champion = self.champion() if made else None
-        raced, _ = race(self.meter, made, champion, self.random)
-        for b in made:
-            self.libraries[b.candidate.key] = b
+        champion = self.champion() if fresh else None
+        refused: list[Trial] = []
+        raced = self._raced(fresh, champion, refused)
         for trial in [*refused, *raced]:
             self.note(trial)
         by = {t.candidate.key: t for t in [*kept.values(), *refused, *raced]}
         at = time.monotonic() - self.begun
-        found = [replace(by[c.key], at=at) for c in candidates]
+        found = [replace(by[c.key], at=at) for c in candidates if c.key in by]
         self.trials += found
         return found
+
+    def _raced(
+        self, fresh: Sequence[Candidate], champion: tuple[Built, float] | None, refused: list[Trial]
+    ) -> list[Trial]:  # fmt: skip
+        """Compiled and measured beside the champion."""
+        until = self.deadline - self.turns * len(fresh)
+        arriving = self.builder.build(fresh, until, least=0 if self.trials else 1)
+        self.meter.prepare()  # while the first are compiled
+        compiled = self.begun
+
+        def made() -> Iterator[Built]:
+            nonlocal compiled
+            for b in libraries(arriving, refused):
+                self.libraries[b.candidate.key] = b
+                yield b
+            compiled = time.monotonic()
+
+        raced, _ = race(self.meter, made(), champion, self.random, until=self.deadline)
+        if raced:
+            self.turns = (time.monotonic() - compiled) / len(raced)
+        return raced
 
     def champion(self) -> tuple[Built, float] | None:
         """The best so far as a library, which is made where it is known from another run only."""
@@ -132,12 +153,12 @@ class Search:
         """What was measured once and cannot be made again is not the best of anything."""
         self.trials = [t for t in self.trials if t.candidate.key != candidate.key]
 
-    def settle(self, rounds: int = 15) -> list[Trial]:
+    def settle(self, rounds: int = 15, until: float = FOREVER) -> list[Trial]:
         """The best of all once more beside those that are near it, and beside the first: who won by chance
-        does not stay. The quickest first."""
+        does not stay. The quickest first. No round begins from `until`."""
         ranked = measured(self.trials)
         near = [t for t in ranked if (t.seconds or 0) <= NEAR * (ranked[0].seconds or 0)][:SETTLED]
         first = [t for t in self.trials[:1] if t.state is State.MEASURED and t not in near]
         again = [b for t in [*near, *first] if (b := self.library(t.candidate)) is not None]
-        raced, _ = race(self.meter, again, None, self.random, rounds, {})
+        raced, _ = race(self.meter, again, None, self.random, rounds, {}, until)
         return measured(raced)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.installed import hbc_digest
+from hbc.cli.measuring.builder import Builder, Builders
 from hbc.cli.measuring.job import Job, digest
 from hbc.cli.measuring.trial import State, Trial
 from hbc.cli.pipeline import load_pipeline
@@ -56,6 +58,7 @@ class Session:
 def run_session(s: Session) -> None:
     """Tunes, prints and writes. HbcError where nothing can be tuned; KeyboardInterrupt, after all was
     said and written, where it was interrupted."""
+    begin = time.monotonic()
     if s.write:
         check_file(s.kernel)
     if s.plot is not None:
@@ -65,14 +68,18 @@ def run_session(s: Session) -> None:
     target = _target(s, p)
     rows = [None] if s.layers is None else rows_of(s.layers, p)
     results: list[Result] = []
-    for number, row in enumerate(rows, start=1):
-        name = tuned_name(target.name, None if row is None else number)
-        settings = {**s.settings, **(row.settings if row is not None else {})}
-        tuned_pipeline = p if row is None else load_pipeline(program, settings)
-        found = _tuned(s, tuned_pipeline, target, settings, name)
-        results.append(replace(found, row=row))
-        if found.tuned.stopped == INTERRUPTED:
-            break
+    with Builders(p.source, target, s.options.processes) as builders:
+        for number, row in enumerate(rows, start=1):
+            name = tuned_name(target.name, None if row is None else number)
+            settings = {**s.settings, **(row.settings if row is not None else {})}
+            tuned_pipeline = p if row is None else load_pipeline(program, settings)
+            found = _tuned(
+                s, tuned_pipeline, builders.serving(settings), target, settings, name, begin
+            )
+            results.append(replace(found, row=row))
+            begin = time.monotonic()
+            if found.tuned.stopped == INTERRUPTED:
+                break
     print_results(results, s.as_json)
     if s.plot is not None and draw(results, s.plot):
         notice(f"wrote {s.plot}")
@@ -108,9 +115,10 @@ def _target(s: Session, p: Pipeline) -> Target:
 
 
 def _tuned(
-    s: Session, p: Pipeline, target: Target, settings: Mapping[str, str], name: str
+    s: Session, p: Pipeline, builder: Builder, target: Target, settings: Mapping[str, str], name: str,
+    begin: float,
 ) -> Result:  # fmt: skip
-    """One tuning."""
+    """One tuning, whose time counts since `begin`."""
     run = gather_inputs(p, settings, choose_example(p, s.example), {})
     made = digest([hbc_digest(), str(find_compiler()), find_compiler().command])
     work = count_work(p, run.sizes)
@@ -121,7 +129,8 @@ def _tuned(
             stack.callback(journal.close)
         shown = stack.enter_context(progress())
         roofs = _roofs(s.threads, shown)
-        tuned = tune(job, name, s.options, journal, shown, Watching(shown, work, roofs))
+        watching = Watching(shown, work, roofs)
+        tuned = tune(job, builder, name, s.options, begin, journal, shown, watching)
     for note in tuned.notes:
         notice(note)
     share = None

@@ -10,7 +10,7 @@ from random import Random
 from hbc.cli.files.inputs import physical_memory
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.machine import cpu_count
-from hbc.cli.measuring.builder import Builders
+from hbc.cli.measuring.builder import Builder
 from hbc.cli.measuring.expected import Expected
 from hbc.cli.measuring.job import Job
 from hbc.cli.measuring.meter import NativeMeter
@@ -35,7 +35,9 @@ STRATEGIES: dict[str, Callable[[Random], Strategy]] = {
     "unit": lambda random: BreakingPoints(),
 }
 
-SEARCHING = 0.8  # of the time: the rest is for measuring the best again and making it short
+# Shares of the time by which the search, the best measured again and its being made short are over; what is
+# left is for comparing it at other sizes.
+SEARCHING, SETTLING, SHORTENING = 0.8, 0.88, 0.95
 LEAST_DROPS = 4  # directives for which it is worth to begin
 
 
@@ -71,37 +73,34 @@ class Tuned:
 
 
 def tune(
-    job: Job, name: str, options: Options, journal: Journal | None, shown: Progress, watching: Watching
+    job: Job, builder: Builder, name: str, options: Options, begin: float, journal: Journal | None,
+    shown: Progress, watching: Watching,
 ) -> Tuned:  # fmt: skip
-    """`name`: of the schedule. Interruptions end it with what was found."""
-    begin = time.monotonic()
+    """`name`: of the schedule; `begin`: since when the time counts, as `time.monotonic` has it. Interruptions
+    end it with what was found."""
     target = job.target
     known = instructions_of(target) if target.instruction_sets or target.isa else []
     kept = KeptTrials(job)
-    with Builders(job, options.processes) as builders:
-        shown.step("asking the oracle")
-        space = space_of(job.pipeline, target, job.settings, name, known)
-        expected = Expected(job)
-        expected.outputs(())
+    space = space_of(job.pipeline, target, job.settings, name, known)
 
-        def note(trial: Trial) -> None:
-            kept.keep(trial)
-            if journal is not None:
-                journal.note(trial)
+    def note(trial: Trial) -> None:
+        kept.keep(trial)
+        if journal is not None:
+            journal.note(trial)
 
-        with NativeMeter(job, expected) as meter:
-            random = Random(options.seed)
-            lookup = _lookup(journal, kept, options.fresh)
-            search = Search(
-                Explored(space, {}), builders, meter, random, lookup, note, options.trials,
-                begin + SEARCHING * options.seconds, [], {}, batch=_batch(job),
-            )  # fmt: skip
-            watching.begin(search, begin + options.seconds)
-            searching = time.monotonic()
-            search.run(STRATEGIES[options.strategy](random), watching)
-            searched = time.monotonic() - searching
-            ranked, start = _finished(search, begin + options.seconds, shown)
-            best, is_sound, passed = _sound(search, ranked, shown)
+    with NativeMeter(job, Expected(job)) as meter:
+        random = Random(options.seed)
+        lookup = _lookup(journal, kept, options.fresh)
+        search = Search(
+            Explored(space, {}), builder, meter, random, lookup, note, options.trials,
+            begin + SEARCHING * options.seconds, [], {}, batch=_batch(job),
+        )  # fmt: skip
+        watching.begin(search, begin + options.seconds)
+        searching = time.monotonic()
+        search.run(STRATEGIES[options.strategy](random), watching)
+        searched = time.monotonic() - searching
+        ranked, start = _finished(search, begin, options.seconds, shown)
+        best, is_sound, passed = _sound(search, ranked, shown)
     notes = [*kept.notes(), *(journal.notes() if journal is not None else ()), *passed]
     took = time.monotonic() - begin
     return Tuned(
@@ -109,7 +108,9 @@ def tune(
     )  # fmt: skip
 
 
-def _finished(search: Search, until: float, shown: Progress) -> tuple[list[Trial], Trial | None]:
+def _finished(
+    search: Search, begin: float, given: float, shown: Progress
+) -> tuple[list[Trial], Trial | None]:  # fmt: skip
     """The best and what `auto` makes, measured once more beside each other, and the best made short; unless
     somebody wants it to end. What is behind the best follows it."""
     ranked = measured(search.trials)
@@ -118,16 +119,18 @@ def _finished(search: Search, until: float, shown: Progress) -> tuple[list[Trial
         return ranked, start
     try:
         shown.step("measuring the best again")
-        settled = search.settle()
+        settled = search.settle(until=begin + SETTLING * given)
         if settled:
             ranked = [*settled, *(t for t in ranked if not _among(t, settled))]
             start = next((t for t in settled if not t.candidate.point), start)
             shown.step("dropping what is worth nothing")
+            until = begin + SHORTENING * given
             most = int((until - time.monotonic()) / max(search.pace, 0.01))
             if most >= LEAST_DROPS:
-                short = minimise(search, settled[0], most)
+                short = minimise(search, settled[0], most, until)
                 ranked = ranked if _among(short, ranked) else [short, *ranked]
     except KeyboardInterrupt:
+        search.builder.abandon()
         search.stopped = INTERRUPTED
     return ranked, start
 

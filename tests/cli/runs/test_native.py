@@ -117,6 +117,12 @@ def test_repeats(native: Native) -> None:
     assert all(0 < one < 1 for one in called.seconds)
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_a_call_takes_what_its_thread_ran(native: Native, own: bool) -> None:
+    (took,) = native.call("sleeps", [1], {}, {}, Repeat(own=own)).seconds
+    assert (took < 0.5) is own
+
+
 def test_an_error_code_is_explained(native: Native) -> None:
     with pytest.raises(HbcError, match="`refuses` refused its arguments: three is too many"):
         native.call("refuses", [3], {}, {})

@@ -21,7 +21,7 @@ def gemm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing is compiled, run or known."""
     monkeypatch.setenv("HBC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("hbc.cli.tuning.session._roofs", lambda threads, shown: None)
-    monkeypatch.setattr("hbc.cli.tuning.tune.Builders", Fakes)
+    monkeypatch.setattr("hbc.cli.tuning.session.Builders", Fakes)
     monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", Fakes)
     path = tmp_path / "gemm.hb"
     path.write_text(GEMM, encoding="utf-8")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -148,6 +149,19 @@ def test_who_is_behind_is_not_measured_on() -> None:
     assert not fake.running
 
 
+def test_nothing_begins_when_time_is_over() -> None:
+    """But the first of all, so that there is a result; it has one window."""
+    one, two = (Candidate({"n": n}, f"schedule x for c {{ {n} }}", "", None) for n in (1, 2))
+    built = [Built(c, "", "", False) for c in (one, two)]
+    over = time.monotonic() - 1
+    fake = FakeMeter(lambda c: float(c.point["n"]))
+    found, _ = race(fake, built, None, Random(0), until=over)
+    assert [t.candidate for t in found] == [one]
+    assert (fake.begun, fake.windows, fake.running) == (1, 1, set())
+    found, _ = race(fake, built[1:], (built[0], 1.0), Random(0), until=over)
+    assert (found, fake.begun) == ([], 2)  # the best only
+
+
 def test_an_interruption_keeps_the_best() -> None:
     class Impatient(Silent):
         def tried(self, found) -> None:
@@ -170,10 +184,17 @@ class Clock(FakeBuilder):
     def monotonic(self) -> float:
         return self.now
 
-    def build(self, candidates: Sequence[Candidate]) -> list[Built | Trial]:
-        self.batches.append(len(candidates))
-        self.now += len(candidates)
-        return super().build(candidates)
+    def build(
+        self, candidates: Sequence[Candidate], until: float = 0.0, least: int = 0
+    ) -> Iterator[Built | Trial]:
+        made, kept = super().build(candidates), []
+        for number, b in enumerate(made):
+            if number >= least and self.now >= until:
+                break
+            self.now += 1
+            kept.append(b)
+        self.batches.append(len(kept))
+        return iter(kept)
 
 
 def test_time_ends_it() -> None:
@@ -188,6 +209,7 @@ def test_the_last_batch_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> N
     """No more candidates are begun than are over by the deadline, at the pace so far."""
     clock = Clock()
     monkeypatch.setattr("hbc.cli.tuning.search.time", clock)
+    monkeypatch.setattr("hbc.cli.measuring.racing.time", clock)
     search = search_of(SPACE, meter(), clock)
     search.deadline = clock.now + 11
     search.run(AtRandom(Random(0)), Silent())

@@ -27,7 +27,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 @pytest.fixture
 def faked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is compiled or run: for what is not about that."""
-    monkeypatch.setattr("hbc.cli.tuning.tune.Builders", Fakes)
+    monkeypatch.setattr("hbc.cli.tuning.session.Builders", Fakes)
     monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", Fakes)
 
 

@@ -28,7 +28,7 @@ C[i, j]    = acc[i, j]
 example { M = 48; N = 64; K = 32; A = random(1, -1, 1); B = random(2, -1, 1) }
 """
 TARGET = "avx2" if can_run(TARGETS["avx2"]) else "c"
-QUICK = ("--trials", "4", "--time", "40", "--target", TARGET)
+QUICK = ("--trials", "4", "--time", "200", "--target", TARGET)
 
 
 @dataclass
@@ -67,7 +67,9 @@ class FakeBuilder:
     refuses: Callable[[Candidate], str | None] = lambda c: None
     asked: list[str] = field(default_factory=list)
 
-    def build(self, candidates: Sequence[Candidate]) -> list[Built | Trial]:
+    def build(
+        self, candidates: Sequence[Candidate], until: float = 0.0, least: int = 0
+    ) -> list[Built | Trial]:
         found: list[Built | Trial] = []
         for c in candidates:
             self.asked.append(c.key)
@@ -78,6 +80,8 @@ class FakeBuilder:
                 else Trial(c, State.REFUSED, reason=reason)
             )
         return found
+
+    def abandon(self) -> None: ...
 
 
 @dataclass
@@ -93,6 +97,8 @@ class FakeMeter:
     running: set[str] = field(default_factory=set)
     windows: int = 0
     begun: int = 0
+
+    def prepare(self) -> None: ...
 
     def begin(self, built: Built, best: float | None) -> Failure | None:
         self.begun += 1
@@ -123,6 +129,9 @@ class Fakes(FakeBuilder, FakeMeter):
     def __init__(self, *_: object) -> None:
         FakeBuilder.__init__(self)
         FakeMeter.__init__(self, lambda c: 1e-6 * len(c.text))
+
+    def serving(self, settings: Mapping[str, str]) -> Fakes:
+        return self
 
     def __enter__(self) -> Fakes:
         return self
