@@ -50,7 +50,15 @@ class Chosen:
     def title(self) -> str:
         """What is compiled, for which target and by which schedule."""
         by = f"schedule {self.schedule_name}" if self.schedule else "no schedule"
+        other = self.written_for
+        by += f", which is written for {other}" if other else ""
         return f"{self.pipeline.name} for {self.target.name}, {by}"
+
+    @property
+    def written_for(self) -> str:
+        """The targets that the schedule names, where it serves another one; else empty."""
+        s = self.schedule
+        return "" if s is None or self.target.name in s.targets else ", ".join(s.targets)
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,6 +208,8 @@ def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
     title = f"{chosen.pipeline.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
     where = "" if chosen.schedule is None else where_text(chosen.schedule)
     title += f" where {where}" if where else ""
+    if chosen.written_for:
+        title += f", which is written for {chosen.written_for} (`--schedule auto` makes another)"
     if not _has_instructions(chosen):
         return [
             title,

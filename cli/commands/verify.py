@@ -191,5 +191,6 @@ def _report(
     if by_schedule:
         listed = ", ".join(f"`{name}` in {times}" for name, times in by_schedule.items())
         notice(f"note: chosen by size: {listed} of {sum(by_schedule.values())} trials")
-    title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
+    by = f", which is written for {chosen.written_for}" if chosen.written_for else ""
+    title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}{by}"
     print_table(title, ("stage", "trials>", "error / bound>", ""), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 from hbc.cli.show.report import notice
@@ -26,6 +27,16 @@ class Row:
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self.settings.items())
+
+
+def conditions(rows: Sequence[Row | None], sizes: Sequence[str]) -> list[str]:
+    """For each row the sizes that its schedule is for, as a condition; empty where it sets none, or where
+    other rows set the same ones and differ in params, which no condition may speak of."""
+    tests = []
+    for row in rows:
+        own = {} if row is None else row.settings
+        tests.append(" and ".join(f"{name} == {own[name]}" for name in sizes if name in own))
+    return ["" if tests.count(test) > 1 else test for test in tests]
 
 
 def rows_of(path: Path, p: Pipeline) -> list[Row]:

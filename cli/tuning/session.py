@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +20,9 @@ from hbc.cli.prepare import require_runnable
 from hbc.cli.roof.roofs import Roofs, machine_roofs
 from hbc.cli.runs.work import count_work
 from hbc.cli.show.report import notice, progress, seconds
+from hbc.cli.tuning.by_row import schedules_of
 from hbc.cli.tuning.journal import Journal
-from hbc.cli.tuning.layers import rows_of
+from hbc.cli.tuning.layers import conditions, rows_of
 from hbc.cli.tuning.plot import check_plot, draw
 from hbc.cli.tuning.results import Result, print_results
 from hbc.cli.tuning.search import INTERRUPTED
@@ -84,18 +85,33 @@ def run_session(s: Session) -> None:
     if s.plot is not None and draw(results, s.plot):
         notice(f"wrote {s.plot}")
     best = [r for r in results if r.text is not None]
-    written = [(r.name, r.text) for r in best if r.text is not None and r.tuned.sound]
-    if s.write and len(written) < len(best):
-        notice("note: what was not compared at other sizes is not written")
-    if s.write and written:
-        write_tuned(s.kernel, p, written, target.name if s.layers is None else None)
-        names = ", ".join(name for name, _ in written)
-        notice(f"wrote schedule {names} into {s.kernel}")
-        name_earlier(p, target.name, [name for name, _ in written])
+    if s.write and best:
+        _write(s, p, target, best)
     if results and results[-1].tuned.stopped == INTERRUPTED:
         raise KeyboardInterrupt
     if not best:
         raise HbcError(_nothing(results))
+
+
+def _write(s: Session, p: Pipeline, target: Target, best: Sequence[Result]) -> None:
+    """What is sound, into the file; and what there is to say of it."""
+    held = [r for r in best if r.tuned.sound]
+    if len(held) < len(best):
+        notice("note: what was not compared at other sizes is not written")
+    if not held:
+        return
+    tests = conditions([r.row for r in held], [size.name for size in p.sizes])
+    written = schedules_of(held, tests)
+    write_tuned(s.kernel, p, written, target.name if s.layers is None else None)
+    names = [name for name, _ in written]
+    notice(f"wrote schedule {', '.join(names)} into {s.kernel}")
+    bare = [r.name for r, test in zip(held, tests, strict=True) if r.row is not None and not test]
+    if bare:
+        notice(
+            f"note: {', '.join(bare)}: no sizes tell these rows from others, so that none is taken of itself:"
+            f" `--schedule {bare[0]}`"
+        )
+    name_earlier(p, target.name, names)
 
 
 def _target(s: Session, p: Pipeline) -> Target:

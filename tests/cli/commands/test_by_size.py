@@ -84,7 +84,7 @@ def test_explain_takes_them_apart(hbc: Command, product: Path) -> None:
     titles = [line for line in done.out.splitlines() if line.startswith("product for")]
     assert titles == [
         "product for avx512vnni, schedule deep where K % 64 == 0 and N >= 16",
-        "product for avx512vnni, schedule any",
+        "product for avx512vnni, schedule any, which is written for c (`--schedule auto` makes another)",
     ]
     found = json.loads(hbc("explain", product, "--target", "avx512vnni", "--json").out)
     chosen = {(s["schedule"], s["chosen"]) for s in found["statements"]}

@@ -268,6 +268,17 @@ schedule fast for avx2 { B.split(i, io, ii, 8).reorder(io, c, ii).vectorize(ii).
 """
 
 
+def test_a_schedule_for_another_target_is_named(hbc: Command, tmp_path: Path) -> None:
+    """It serves; its vectors are those of the target that it was written for."""
+    file = tmp_path / "swap.hb"
+    file.write_text(INTERLEAVED)
+    own, other = (
+        hbc("explain", file, "--target", t).out.splitlines()[0] for t in ("avx2", "avx512")
+    )
+    assert own == "swap for avx2, schedule fast"
+    assert other.startswith("swap for avx512, schedule fast, which is written for avx2 (`--sch")
+
+
 def test_movements(hbc: Command, tmp_path: Path) -> None:
     """What is loaded and stored in whole registers, the two outputs of a group together."""
     file = tmp_path / "swap.hb"

@@ -187,10 +187,55 @@ def test_a_table_of_sizes(gemm: Path, tmp_path: Path, capsys) -> None:
     )
     assert [one["sizes"]["M"] for one in found["layers"]] == [16, 24]
     assert "the columns model are not of the kernel" in err
-    text = gemm.read_text(encoding="utf-8")
-    assert f"schedule tuned_{TARGET}_1 " in text and f"schedule tuned_{TARGET}_2 " in text
     assert exit_code_of(["tune", str(gemm), "--layers", str(table), "--trials", "2"]) == 0
     assert "M = 16, N = 32, K = 8" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("faked")
+def test_rows_are_chosen_by_size(gemm: Path, tmp_path: Path, capsys) -> None:
+    """Of rows with the same best schedule one is written, for the sizes of all."""
+    table = tmp_path / "layers.csv"
+    table.write_text("M,N,K\n48,64,32\n96,64,32\n5,64,32\n", encoding="utf-8")
+    options = ("--trials", "1", "--time", "9999", "--target", TARGET, "--write")
+    found, _ = tuned(capsys, gemm, "--layers", table, *options)
+    bodies = {one["best"]["text"].rsplit("#", 1)[1].split("\n", 1)[1] for one in found["layers"]}
+    text = gemm.read_text(encoding="utf-8")
+    first = f"schedule tuned_{TARGET}_1 for {TARGET} where M == 48 and N == 64 and K == 32"
+    assert first in text and len(bodies) == text.count("schedule tuned_") < 3
+    assert f"{first} or M == 96 and N == 64 and K == 32 {{\n    # Tuned on" in text
+    assert "    # Also at M = 96, N = 64, K = 32: " in text
+    verify = [
+        "verify",
+        str(gemm),
+        "--target",
+        TARGET,
+        "--set",
+        "M=24",
+        "--set",
+        "N=32",
+        "--set",
+        "K=8",
+    ]
+    assert exit_code_of([*verify, "--trials", "1"]) == 0
+    assert f"`tuned_{TARGET}_1`" in capsys.readouterr().err
+    tuned(capsys, gemm, "--layers", table, *options)
+    again = gemm.read_text(encoding="utf-8")
+    assert again.count("schedule tuned_") == again.count("# Tuned on") == len(bodies)
+
+
+@pytest.mark.usefixtures("faked")
+def test_rows_that_no_size_tells_apart(gemm: Path, tmp_path: Path, capsys) -> None:
+    text = GEMM.replace("* B[k, j]", "* B[k, j] * s").replace(
+        "reduce k", "param s: f32 = 1\nreduce k"
+    )
+    gemm.write_text(text, encoding="utf-8")
+    table = tmp_path / "layers.csv"
+    table.write_text("M,s\n16,2\n16,3\n24,3\n", encoding="utf-8")
+    _, err = tuned(capsys, gemm, "--layers", table, "--trials", "1", "--target", TARGET, "--write")
+    text = gemm.read_text(encoding="utf-8")
+    assert f"note: tuned_{TARGET}_1, tuned_{TARGET}_2: no sizes tell these rows from others" in err
+    assert [f"tuned_{TARGET}_{n} for {TARGET} {{" in text for n in (1, 2, 3)] == [True, True, False]
+    assert f"tuned_{TARGET}_3 for {TARGET} where M == 24 {{" in text
 
 
 @pytest.mark.parametrize(
