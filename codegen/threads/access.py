@@ -138,6 +138,7 @@ class _Inside:
     facts: Facts = NOTHING
     tiles: frozenset[str] = frozenset()
     whole: bool = False  # all lanes of a warp do what stands here
+    apart: bool = False  # inside of a loop over lanes: each touches what is its own of tiles
     loops: tuple[Counted, ...] = ()
     span: Span | None = None
 
@@ -162,11 +163,10 @@ def nest_accesses(
         facts = facts.with_range(loop.var, _interval(extent))
         if loop.start != ir.const_index(0):
             values[loop.var] = add(substitute(loop.start, outside), ir.Var(loop.var))
-    whole = warps and not any(loop.kind is ir.LoopKind.LANE for loop in loops)
+    apart = any(loop.kind is ir.LoopKind.LANE for loop in loops)
     accesses: list[ThreadAccess] = []
-    _statement(
-        body, _Inside(accesses, wanted, tuple(digits), tuple(weights), values, facts, tiles, whole)
-    )
+    at = _Inside(accesses, wanted, tuple(digits), tuple(weights), values, facts, tiles)
+    _statement(body, replace(at, whole=warps and not apart, apart=apart))
     return accesses
 
 
@@ -215,7 +215,7 @@ def _statement(s: ir.Stmt, at: _Inside) -> None:
         case ir.Allocate(buffer=buffer, memory=memory, body=body) if memory in TILES:
             _statement(body, replace(at, tiles=at.tiles | {buffer}))
         case ir.Store(value=value):
-            whole = at.whole or _is_of_warp(s, at.tiles)
+            whole = at.whole or (not at.apart and _is_of_warp(s, at.tiles))
             there = replace(at, whole=whole, span=s.span or at.span)
             for e in (s.index, *(() if s.mask is None else (s.mask,)), value):
                 _loads(e, there)
@@ -239,7 +239,7 @@ def _in_loop(s: ir.For, at: _Inside) -> _Inside:
     )
     if s.kind is ir.LoopKind.LANE:
         digits, weights = (*at.digits, counted), (*at.weights, 1)
-        return replace(inside, digits=digits, weights=weights, whole=False)
+        return replace(inside, digits=digits, weights=weights, whole=False, apart=True)
     return replace(inside, loops=(*at.loops, counted))
 
 
