@@ -24,7 +24,7 @@ from hbc.frontend.plans.plan import (
 )
 from hbc.ir.ground.diag import Diagnostic, Note
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import TILES
+from hbc.ir.lang.types import Memory
 
 
 def join(plan: Plan) -> list[Diagnostic]:
@@ -106,7 +106,7 @@ def _misplaced(plan: Plan, stage: StagePlan) -> Iterator[Diagnostic]:
         )  # fmt: skip
         return
     for each in (f, g):
-        if each.memory in TILES:
+        if each.memory is Memory.AMX_TILE:
             yield Diagnostic(
                 f"`{each.func.name}` is in tiles, of which instructions make loops of their own",
                 at.span, "leave `compute_with` or `store_in` out",
