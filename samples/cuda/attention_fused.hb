@@ -11,6 +11,7 @@
 
 size   B, L
 param  D: i64 = 64  # a multiple of 16
+param  R: i64 = max(16, min(32, 2048 / D))  # queries of a warp by mma.sync
 input  Q: f16[B, L, D]
 input  K: f16[B, L, D]
 input  V: f16[B, L, D]
@@ -22,27 +23,27 @@ keys[b, n, l, d]   = clamp_edge(K)[b, 64 * n + l, d]
 values[b, n, l, e] = clamp_edge(V)[b, 64 * n + l, e]
 
 reduce d in D, u in 64, v in 64, j in 64, t in (L + 63) / 64, r in (L + 63) / 64
-dot[b, i, n, l]     = 0
-dot[b, i, n, l]    += f32(Q[b, i, d]) * f32(keys[b, n, l, d])
-copy[b, i, n, l]    = dot[b, i, n, l]
-score[b, i, n, l]   = select(64 * n + l < L, copy[b, i, n, l], -inf)
-best[b, i, n]       = -inf
-best[b, i, n]    max= score[b, i, n, u]
-most[b, i, n]       = -inf
-most[b, i, r]       = max(most[b, i, r - 1], best[b, i, r])
-weight[b, i, n, l]  = f16(exp2(scaled(score[b, i, n, l]) - scaled(most[b, i, n])))
-sum[b, i, n]        = 0
-sum[b, i, n]       += f32(weight[b, i, n, v])
-less[b, i, n]       = exp2(scaled(most[b, i, n - 1]) - scaled(most[b, i, n]))
-total[b, i, n]      = 0.0
-total[b, i, r]      = less[b, i, r] * total[b, i, r - 1] + sum[b, i, r]
-part[b, i, n, e]    = 0
-part[b, i, n, e]   += f32(weight[b, i, n, j]) * f32(values[b, n, j, e])
-old[b, i, n]        = less[b, i, n] * total[b, i, n - 1] / total[b, i, n]
-new[b, i, n]        = 1 / total[b, i, n]
-mean[b, i, e]       = 0
-mean[b, i, e]       = old[b, i, t] * mean[b, i, e] + new[b, i, t] * part[b, i, t, e]
-O[b, i, e]          = mean[b, i, e]
+dot[b, i, n, l]    = 0
+dot[b, i, n, l]   += f32(Q[b, i, d]) * f32(keys[b, n, l, d])
+copy[b, i, n, l]   = dot[b, i, n, l]
+score[b, i, n, l]  = select(64 * n + l < L, copy[b, i, n, l], -inf)
+best[b, i, n]      = -inf
+best[b, i, n]   max= score[b, i, n, u]
+most[b, i, n]      = -inf
+most[b, i, r]      = max(most[b, i, r - 1], best[b, i, r])
+power[b, i, n, l]  = exp2(scaled(score[b, i, n, l]) - scaled(most[b, i, n]))
+weight[b, i, n, l] = f16(power[b, i, n, l])
+sum[b, i, n]       = 0
+sum[b, i, n]      += power[b, i, n, v]
+less[b, i, n]      = exp2(scaled(most[b, i, n - 1]) - scaled(most[b, i, n]))
+part[b, i, n, e]   = 0
+part[b, i, n, e]  += f32(weight[b, i, n, j]) * f32(values[b, n, j, e])
+total[b, i]        = 0.0
+total[b, i]        = less[b, i, t] * total[b, i] + sum[b, i, t]
+mean[b, i, e]      = 0
+mean[b, i, e]      = less[b, i, t] * mean[b, i, e] + part[b, i, t, e]
+new[b, i]          = 1 / total[b, i]
+O[b, i, e]         = mean[b, i, e] * new[b, i]
 
 # Tensor cores. Each of four warps has 16 queries; the next 64 keys and values come to shared memory meanwhile. The
 # scores and their weights go through it as well, those of a warp for itself. D = 128 takes 114 KB of it: not on sm_86, sm_89.
@@ -50,16 +51,16 @@ schedule wmma for cuda {
     O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
     O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
     Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    new.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
     mean.compute_at(O, io).store_in(wmma_accumulator)
     mean.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
     mean.unroll(et).vectorize(iv).vectorize(ev)
     mean.update.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, t, iw, et, iv, ev).gpu_threads(iw)
     mean.update.unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
-    old.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    new.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    total.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
-    total.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
-    total.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    less.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.update.split(i, iw, il, 16).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
+    total.update.pipeline(t, 2).compute_with(mean.update, t)
     most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
     most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
@@ -95,47 +96,55 @@ schedule wmma for cuda {
     part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
 }
 
-# By mma.sync eight warps have 16 queries each, and scores and weights stay in the registers of the lanes that have
-# them: rows are reduced by shuffles, and weights are the first factor of the next product as they are.
+# By mma.sync four warps have 32 queries each (16 where D is more than 64: registers hold no more), so that what they
+# load of keys and values serves twice as many products. Scores and weights stay in the registers of the lanes that
+# have them: rows are reduced by shuffles, and weights are the first factor of the next product as they are.
 schedule mma for cuda {
-    O.split(i, io, ii, 128).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
-    O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
+    O.split(i, io, ii, 128).split(ii, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16)
+    O.reorder(b, io, iw, it, et, iv, ev)
+    O.gpu_blocks(b, io).gpu_threads(iw).unroll(it).unroll(et).vectorize(iv).vectorize(ev)
     Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    new.compute_at(O, io).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
     mean.compute_at(O, io).store_in(mma_accumulator)
-    mean.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
-    mean.unroll(et).vectorize(iv).vectorize(ev)
-    mean.update.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, t, iw, et, iv, ev).gpu_threads(iw)
-    mean.update.unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
-    old.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    new.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    total.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
-    total.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
-    total.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    mean.split(i, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16).reorder(b, iw, it, et, iv, ev).gpu_threads(iw)
+    mean.unroll(it).unroll(et).vectorize(iv).vectorize(ev)
+    mean.update.split(i, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16)
+    mean.update.reorder(b, t, iw, et, it, iv, ev).gpu_threads(iw)
+    mean.update.unroll(it).unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
+    less.compute_at(mean.update, t).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    total.compute_at(O, io).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    total.update.split(i, iw, il, R).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
+    total.update.pipeline(t, 2).compute_with(mean.update, t)
     most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
-    most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
-    most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
-    best.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    best.update.split(i, iw, iv, 16).split(u, ut, uv, 16).reorder(b, n, iw, ut, iv, uv).gpu_threads(iw)
-    best.update.unroll(ut).atomic().vectorize(iv).vectorize(uv)
-    sum.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    sum.update.split(i, iw, iv, 16).split(v, vt, vv, 16).reorder(b, n, iw, vt, iv, vv).gpu_threads(iw)
-    sum.update.unroll(vt).atomic().vectorize(iv).vectorize(vv)
+    most.split(i, iw, il, R).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
+    most.update.split(i, iw, il, R).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    best.compute_at(mean.update, t).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    best.update.split(i, iw, iu, R).split(iu, it, iv, 16).split(u, ut, uv, 16)
+    best.update.reorder(b, n, iw, it, ut, iv, uv).gpu_threads(iw)
+    best.update.unroll(it).unroll(ut).atomic().vectorize(iv).vectorize(uv)
+    sum.compute_at(mean.update, t).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    sum.update.split(i, iw, iu, R).split(iu, it, iv, 16).split(v, vt, vv, 16)
+    sum.update.reorder(b, n, iw, it, vt, iv, vv).gpu_threads(iw)
+    sum.update.unroll(it).unroll(vt).atomic().vectorize(iv).vectorize(vv)
     keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
     dot.compute_at(mean.update, t).store_in(mma_accumulator)
-    dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
-    dot.unroll(lt).vectorize(iv).vectorize(lv)
-    dot.update.split(d, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
-    dot.update.reorder(b, n, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
+    dot.split(i, iw, iu, R).split(iu, it, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, it, lt, iv, lv).gpu_threads(iw)
+    dot.unroll(it).unroll(lt).vectorize(iv).vectorize(lv)
+    dot.update.split(d, dt, dv, 16).split(i, iw, iu, R).split(iu, it, iv, 16).split(l, lt, lv, 16)
+    dot.update.reorder(b, n, iw, dt, it, lt, iv, lv, dv).gpu_threads(iw).unroll(it).unroll(lt)
     dot.update.atomic().vectorize(iv).vectorize(lv).vectorize(dv)
+    power.compute_at(mean.update, t).store_in(mma_accumulator)
+    power.split(i, iw, iu, R).split(iu, it, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, it, lt, iv, lv).gpu_threads(iw)
+    power.unroll(it).unroll(lt).vectorize(iv).vectorize(lv)
     weight.compute_at(mean.update, t).store_in(mma_accumulator)
-    weight.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
-    weight.unroll(lt).vectorize(iv).vectorize(lv)
+    weight.split(i, iw, iu, R).split(iu, it, iv, 16).split(l, lt, lv, 16)
+    weight.reorder(b, n, iw, it, lt, iv, lv).gpu_threads(iw).unroll(it).unroll(lt).vectorize(iv).vectorize(lv)
     values.compute_at(mean.update, t).store_in(shared).pad_storage(e, D + 8).vectorize(e, 8)
-    part.compute_at(mean.update, t).store_in(mma_accumulator)
-    part.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, n, iw, et, iv, ev).gpu_threads(iw)
-    part.unroll(et).vectorize(iv).vectorize(ev)
-    part.update.split(j, jt, jv, 16).split(i, iw, iv, 16).split(e, et, ev, 16)
-    part.update.reorder(b, n, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(jt).unroll(et)
+    part.compute_at(mean.update, et).store_in(mma_accumulator)
+    part.split(i, it, iv, 16).split(e, et, ev, 16).reorder(b, n, it, et, iv, ev)
+    part.unroll(it).unroll(et).vectorize(iv).vectorize(ev)
+    part.update.split(j, jt, jv, 16).split(i, it, iv, 16).split(e, et, ev, 16)
+    part.update.reorder(b, n, jt, it, et, iv, ev, jv).unroll(jt).unroll(it).unroll(et)
     part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
 }
 
@@ -144,16 +153,15 @@ schedule simt for cuda {
     O.split(i, io, ii, 64, tail = guard).split(ii, it, iv, 4).split(e, ev, et, 16)
     O.reorder(b, io, it, et, iv, ev).gpu_blocks(b, io).gpu_threads(it, et).unroll(iv).unroll(ev)
     Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 2)
+    new.compute_at(O, io).store_in(shared).gpu_threads(i)
     mean.compute_at(O, io).store_in(registers)
     mean.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, it, et, iv, ev).gpu_threads(it, et)
     mean.unroll(iv).unroll(ev)
     mean.update.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, t, it, et, iv, ev).gpu_threads(it, et)
     mean.update.unroll(iv).unroll(ev)
-    old.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
-    new.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
-    total.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
-    total.reorder(b, n, i).gpu_threads(i)
-    total.update.reorder(b, r, i).gpu_threads(i)
+    less.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    total.compute_at(O, io).store_in(shared).gpu_threads(i)
+    total.update.reorder(b, t, i).gpu_threads(i).compute_with(mean.update, t)
     most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
     most.reorder(b, n, i).gpu_threads(i)
     most.update.reorder(b, r, i).gpu_threads(i)

@@ -19,7 +19,9 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
     assert count_agreeing(name, schedule, tmp_path) == len(CASES[name]["check"])
 
 
-@pytest.mark.parametrize(("schedule", "depth"), [("mma", 64), ("mma", 32), ("wmma", 128)])
+@pytest.mark.parametrize(
+    ("schedule", "depth"), [("mma", 64), ("mma", 32), ("mma", 128), ("wmma", 128)]
+)
 @pytest.mark.usefixtures("nvcc")
 def test_attention_of_other_depths(schedule: str, depth: int, tmp_path: Path) -> None:
     """In one pass over the keys, with the sums so far in fragments."""
