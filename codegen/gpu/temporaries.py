@@ -12,15 +12,16 @@ and one inside of a loop over warps has a slot in shared memory for each, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from hbc.codegen.gpu.fills import at_number, iterations, joined, only_fills, perfect
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.algebra.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.algebra.simplify import simplify_kernel
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import add, and_, const_value, floordiv, lt, mod, mul, sub
+from hbc.ir.lang.build import add, const_value, floordiv, lt, mul, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import WARP, by_warps, thread_count, thread_loops
 from hbc.ir.lang.names import unused
@@ -31,7 +32,6 @@ from hbc.ir.lang.walk import (
     nodes,
     rewrite,
     statements,
-    substitute_stmt,
 )
 
 THREADS_A_BLOCK = 256
@@ -70,7 +70,7 @@ class _Pass:
             return self.launch(s)
         if isinstance(s, ir.Allocate) and s.memory is Memory.STACK:
             s = replace(s, memory=Memory.HEAP)
-        if isinstance(s, ir.Store | ir.For | ir.LetStmt | ir.If) and _only_fills(s):
+        if isinstance(s, ir.Store | ir.For | ir.LetStmt | ir.If) and only_fills(s):
             return self.shared_out(s, THREADS_A_BLOCK, ir.LoopKind.BLOCK)
         return map_stmt(s, _same, self.host)
 
@@ -87,19 +87,17 @@ class _Pass:
             return self.nest(s)
         if isinstance(s, ir.Allocate) and s.memory in _OWN:
             s = replace(s, memory=Memory.SHARED)
-        if isinstance(s, ir.Store | ir.For | ir.LetStmt | ir.If) and _only_fills(s):
+        if isinstance(s, ir.Store | ir.For | ir.LetStmt | ir.If) and only_fills(s):
             return self.shared_out(s, self.threads, ir.LoopKind.SERIAL)
         return map_stmt(s, _same, self.in_block)
 
     def shared_out(self, s: ir.Stmt, threads: int, outer: ir.LoopKind) -> ir.Stmt:
         """The iterations of a loop nest, shared among so many threads, of many blocks or of one."""
-        loops, body = _perfect(s)
-        count: ir.Expr = ir.const_index(1)
-        for loop in loops:
-            count = mul(count, loop.extent)
+        loops, body = perfect(joined(s, self.fresh))
+        count = iterations(loops)
         piece, thread = self.fresh("fill"), self.fresh("t")
         number = add(mul(ir.Var(piece), threads), ir.Var(thread))
-        body = _unfused(loops, number, body)
+        body = at_number(loops, number, body)
         known = const_value(count)
         if known is None or int(known) % threads:
             body = ir.If(lt(number, count), body)
@@ -139,7 +137,7 @@ class _Pass:
                 return self.in_slot(s)
             case ir.Store() if not self.on_tiles(s):
                 return self.over_lanes(s)
-            case ir.For(kind=ir.LoopKind.SERIAL) if _only_fills(s) and not self.on_tiles(s):
+            case ir.For(kind=ir.LoopKind.SERIAL) if only_fills(s) and not self.on_tiles(s):
                 return self.filled_by_lanes(s)
             case _:
                 return map_stmt(s, _same, self.in_warp)
@@ -164,12 +162,12 @@ class _Pass:
         return any(isinstance(n, ir.Store | ir.Load) and n.buffer in self.tiles for n in nodes(s))
 
     def filled_by_lanes(self, s: ir.For) -> ir.Stmt:
-        loops, body = _perfect(s)
+        loops, body = perfect(joined(s, self.fresh))
         counts = [const_value(x.extent) for x in loops]
         if None in counts:
             return map_stmt(s, _same, self.in_warp)
         count = prod(int(n or 0) for n in counts)
-        return self.lanes(count, lambda lane: _unfused(loops, lane, body))
+        return self.lanes(count, lambda lane: at_number(loops, lane, body))
 
     def over_lanes(self, s: ir.Store) -> ir.Stmt:
         """A vector statement with its lanes spread over those of the warp."""
@@ -237,62 +235,6 @@ def _reach(n: ir.Node, buffer: str, facts: Facts) -> int | None:
 
 def _nests(s: ir.Stmt) -> list[ir.For]:
     return [x for x in statements(s) if isinstance(x, ir.For) and x.kind is ir.LoopKind.THREAD]
-
-
-def _only_fills(s: ir.Stmt) -> bool:
-    """Whether all there is are serial loops and names around one statement."""
-    while True:
-        match s:
-            case ir.Store():
-                return True
-            case ir.For(kind=ir.LoopKind.SERIAL, body=body) | ir.LetStmt(body=body):
-                s = body
-            case ir.If(then=then, otherwise=None):
-                s = then
-            case ir.Block(body=parts):
-                return all(isinstance(p, ir.Store) or _only_fills(p) for p in parts)
-            case _:
-                return False
-
-
-def _perfect(s: ir.Stmt) -> tuple[list[ir.For], ir.Stmt]:
-    """The loops of a nest with but conditions and names between them, and the body."""
-    loops: list[ir.For] = []
-    bound: set[str] = set()
-    conditions: list[ir.Expr] = []
-    while isinstance(s, ir.For | ir.If | ir.LetStmt):
-        if isinstance(s, ir.LetStmt):
-            s = substitute_stmt(s.body, {s.name: s.value})
-            continue
-        if isinstance(s, ir.If):
-            if s.otherwise is not None:
-                break
-            conditions.append(s.condition)
-            s = s.then
-            continue
-        if bound & _names(s):
-            break
-        loops.append(s)
-        bound.add(s.var)
-        s = s.body
-    return loops, ir.If(and_(*conditions), s) if conditions else s
-
-
-def _names(s: ir.For) -> set[str]:
-    return {n.name for e in (s.start, s.extent) for n in nodes(e) if isinstance(n, ir.Var)}
-
-
-def _unfused(loops: Sequence[ir.For], number: ir.Expr, body: ir.Stmt) -> ir.Stmt:
-    """The body at one of the iterations of a nest, by its number."""
-    inner: ir.Expr = ir.const_index(1)
-    values: dict[str, ir.Expr] = {}
-    for n, loop in reversed(list(enumerate(loops))):
-        digit = number if const_value(inner) == 1 else floordiv(number, inner)
-        if n > 0:
-            digit = mod(digit, loop.extent)
-        values[loop.var] = add(loop.start, digit)
-        inner = mul(inner, loop.extent)
-    return substitute_stmt(body, values)
 
 
 def _moved(s: ir.Stmt, starts: Mapping[str, ir.Expr]) -> ir.Stmt:

@@ -53,10 +53,11 @@ alone[k, j0, u, c] = (alone[k, j0, u, c] + back[1] * alone[k, j0 - 2, u, c]) + b
 
 # The last eight samples of block k - 2, s = 0, and those before them: after silence, and in truth.
 last[k, s, u, c] = alone[k, 255 - s, u, c]
-ends[k, s, u, c] = select(k >= 3, (last[max(k - 2, 0), s, u, c] + own[s] * last[max(k - 3, 0), s, u, c])
+start[k, s, u, c] = select(k >= 3, (last[max(k - 2, 0), s, u, c] + own[s] * last[max(k - 3, 0), s, u, c])
     + other[s] * last[max(k - 3, 0), 1 - s, u, c],
     select(k == 2, last[0, s, u, c], 0))
-ends[t, s, u, c] = (ends[t, s, u, c] + far[1] * ends[t - 2, s, u, c]) + far[0] * ends[t - 1, s, u, c]
+ends[k, s, u, c] = start[k, s, u, c]
+ends[t, s, u, c] = (start[t, s, u, c] + far[1] * ends[t - 2, s, u, c]) + far[0] * ends[t - 1, s, u, c]
 
 near1[i, c]      = P[i - 16, c]
 ahead1[i, c]     = 0
@@ -79,8 +80,10 @@ schedule wmma for cuda {
     ahead0.compute_at(alone, c).store_in(wmma_accumulator)
     ahead0.vectorize(i)
     ahead0.update.atomic().vectorize(i).vectorize(r0)
+    start.compute_root()
     ends.compute_root().bound(s, 0, 2).bound(u, 0, 8).bound(c, 0, 2)
-    ends.update.split(u, uo, ui, 8).reorder(uo, s, ui, c, t).gpu_blocks(uo).gpu_threads(s, ui, c)
+    ends.update.split(u, uo, ui, 8).split(t, to, ti, 16).reorder(uo, s, ui, c, to, ti)
+    ends.update.gpu_blocks(uo).gpu_threads(s, ui, c).unroll(ti)
 
     Y.split(i, k, ii, 2048, tail = guard).split(ii, io, it, 128).reorder(k, it, c, io)
     Y.gpu_blocks(k).gpu_threads(it, c)
@@ -107,8 +110,10 @@ schedule simt for cuda {
     alone.update(1).reorder(k, u, c, j0).gpu_threads(u, c)
     ahead0.compute_at(alone, c).store_in(registers)
     ahead0.update.unroll(r0)
+    start.compute_root()
     ends.compute_root().bound(s, 0, 2).bound(u, 0, 8).bound(c, 0, 2)
-    ends.update.split(u, uo, ui, 8).reorder(uo, s, ui, c, t).gpu_blocks(uo).gpu_threads(s, ui, c)
+    ends.update.split(u, uo, ui, 8).split(t, to, ti, 16).reorder(uo, s, ui, c, to, ti)
+    ends.update.gpu_blocks(uo).gpu_threads(s, ui, c).unroll(ti)
 
     Y.split(i, k, ii, 2048, tail = guard).split(ii, io, it, 128).reorder(k, it, c, io)
     Y.gpu_blocks(k).gpu_threads(it, c)
