@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hbc.codegen.fragments.fragment_lanes import fragment_lanes
+from hbc.codegen.fragments.private_tiles import private_tiles
+from hbc.codegen.fragments.whole_pieces import whole_pieces
 from hbc.codegen.gpu.aligned_launches import aligned_launches
-from hbc.codegen.gpu.fragment_lanes import fragment_lanes
 from hbc.codegen.gpu.gathered_updates import gathered_updates
-from hbc.codegen.gpu.private_tiles import private_tiles
 from hbc.codegen.gpu.same_fills import drop_repeated_fills
 from hbc.codegen.gpu.shared_reuse import reuse_shared
 from hbc.codegen.gpu.stage_copies import stage_copies
 from hbc.codegen.gpu.temporaries import place_temporaries
-from hbc.codegen.gpu.whole_pieces import whole_pieces
 from hbc.codegen.plan.at_most_once import at_most_once
 from hbc.codegen.threads.barriers import barriers
 from hbc.eqsat.operands.fragment_checks import moves_anywhere

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from hbc.codegen.c.tile import rows_in_memory
 from hbc.codegen.cuda.lane_fragments import declare_lanes, whole_statement
-from hbc.codegen.gpu.fragment_kinds import Fragment, FragmentKind
+from hbc.codegen.fragments.fragment_kinds import Fragment, FragmentKind
 from hbc.codegen.plan.tile_steps import Change, Fill, Product, Save, Zero, tile_step
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.scalar import scalar

@@ -28,8 +28,8 @@ from hbc.codegen.cuda.threads import (
     shared_bytes,
     store_vector,
 )
-from hbc.codegen.gpu.fragment_kinds import Fragment, FragmentKind, fragment_kinds
-from hbc.codegen.gpu.thread_view import thread_view
+from hbc.codegen.fragments.fragment_kinds import Fragment, FragmentKind, fragment_kinds
+from hbc.codegen.fragments.thread_view import thread_view
 from hbc.codegen.text.scalar import declare, scalar
 from hbc.codegen.text.spelling import c_type, value_type
 from hbc.codegen.text.unit import Buffer, Printers, Unit

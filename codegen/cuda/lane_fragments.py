@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hbc.codegen.gpu.fragment_kinds import FragmentKind
-from hbc.codegen.gpu.matrix_loads import matrix_load
+from hbc.codegen.fragments.fragment_kinds import FragmentKind
+from hbc.codegen.fragments.matrix_loads import matrix_load
 from hbc.codegen.gpu.swizzle import split_place, swizzle_bits
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.names import Binding

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.codegen.c.stmt import statement
-from hbc.codegen.gpu.fragment_kinds import Fragment
+from hbc.codegen.fragments.fragment_kinds import Fragment
 from hbc.codegen.plan.repeats import roll_up
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import scalar

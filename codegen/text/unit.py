@@ -21,7 +21,7 @@ from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import DType, Memory
 
 if TYPE_CHECKING:
-    from hbc.codegen.gpu.fragment_kinds import Fragment, FragmentKind
+    from hbc.codegen.fragments.fragment_kinds import Fragment, FragmentKind
 
 # C's operator precedences, high binds tight.
 PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY = 15, 14, 13, 12, 11, 10, 9

@@ -19,7 +19,7 @@ from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.limits import check_instructions
 from hbc.codegen.cuda.source import CudaSource
-from hbc.codegen.gpu.fragment_lanes import fragment_lanes
+from hbc.codegen.fragments.fragment_lanes import fragment_lanes
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.lang.build import broadcast, ramp
 from hbc.ir.lang.instruction import Instruction

@@ -10,7 +10,7 @@ from random_schedules import random_case
 
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.runs.trials import accepted
-from hbc.codegen.gpu.thread_view import thread_view
+from hbc.codegen.fragments.thread_view import thread_view
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.nodes import (

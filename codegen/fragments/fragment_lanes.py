@@ -14,9 +14,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import lcm
 
-from hbc.codegen.gpu.fragment_kinds import FragmentKind, fragment_kinds
-from hbc.codegen.gpu.matrix_loads import ROW_BYTES, matrix_load
-from hbc.codegen.gpu.row_lanes import RowReduction, reduced_rows, row_reduction
+from hbc.codegen.fragments.fragment_kinds import FragmentKind, fragment_kinds
+from hbc.codegen.fragments.matrix_loads import ROW_BYTES, matrix_load
+from hbc.codegen.fragments.row_lanes import RowReduction, reduced_rows, row_reduction
 from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.algebra.lane_at import at_lane

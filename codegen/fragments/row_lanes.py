@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from hbc.codegen.gpu.fragment_kinds import FragmentKind
+from hbc.codegen.fragments.fragment_kinds import FragmentKind
 from hbc.ir.algebra.lane_at import at_lane
 from hbc.ir.algebra.simplify import simplify_stmt
 from hbc.ir.ground.diag import InternalError

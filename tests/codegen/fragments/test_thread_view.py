@@ -12,7 +12,7 @@ from gpu_kernels import lowered, scheduled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hbc.codegen.gpu.thread_view import thread_view
+from hbc.codegen.fragments.thread_view import thread_view
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.lang.build import add, mod, mul, sub
 from hbc.ir.lang.nodes import (

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hbc.codegen.gpu.thread_view import (
+from hbc.codegen.fragments.thread_view import (
     check_owners,
     private_accesses,
     private_use,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hbc.cli.instruction_set import instruction_set
-from hbc.codegen.gpu.fragment_kinds import FragmentKind
-from hbc.codegen.gpu.matrix_loads import MatrixLoad, matrix_load
+from hbc.codegen.fragments.fragment_kinds import FragmentKind
+from hbc.codegen.fragments.matrix_loads import MatrixLoad, matrix_load
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.lang.build import broadcast, const_value
 from hbc.ir.lang.instruction import Instruction

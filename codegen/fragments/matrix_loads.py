@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hbc.codegen.gpu.fragment_kinds import FragmentKind
+from hbc.codegen.fragments.fragment_kinds import FragmentKind
 from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.bounds import Facts, constant_bounds
 from hbc.ir.ground.record import record
