@@ -16,6 +16,7 @@ from hbc.codegen.gpu.stage_copies import stage_copies
 from hbc.codegen.gpu.temporaries import place_temporaries
 from hbc.codegen.plan.at_most_once import at_most_once
 from hbc.codegen.threads.barriers import barriers
+from hbc.codegen.threads.whole_fills import whole_fills
 from hbc.eqsat.operands.fragment_checks import moves_anywhere
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.passes.fold_tables import fold_tables
@@ -24,6 +25,7 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "fold-tables": fold_tables,
     "whole-pieces": whole_pieces,
     "once": at_most_once,
+    "whole-fills": whole_fills,
     "private-tiles": private_tiles,
     "selected": lambda k: drop_repeated_fills(place_temporaries(moves_anywhere(k))),
     "gather-updates": gathered_updates,

@@ -33,6 +33,7 @@ from hbc.ir.lang.build import const_value, mul
 from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.walk import map_stmt, rewrite
 from hbc.ir.meaning.fragment_layout import position
+from hbc.ir.vectors.lane_offsets import lane_offsets
 
 LANE = "lane"
 """The C variable of a thread's number in its warp."""
@@ -69,7 +70,10 @@ def _inside(s: ir.Stmt, lane: str, kinds: Mapping[str, FragmentKind]) -> ir.Stmt
 def _element(index: ir.Expr, lane: str, kind: FragmentKind) -> ir.Expr:
     """The number that the element at an index has in its lane."""
     if isinstance(index, ir.Ramp):
-        return replace(index, base=_element(index.base, lane, kind))
+        lanes = lane_offsets(index)
+        assert lanes is not None  # constant steps, as `fragment_lanes` makes them
+        first = _element(lanes[0], lane, kind)
+        return ir.Ramp(first, ir.const_index(1), index.type.lanes)
     number = evaluated(index, {lane: np.arange(len(kind.elements))})
     if number is not None:
         for e, held in enumerate(kind.elements.T):

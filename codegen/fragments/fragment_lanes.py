@@ -14,14 +14,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import lcm
 
+import numpy as np
+
 from hbc.codegen.fragments.fragment_kinds import FragmentKind, fragment_kinds
 from hbc.codegen.fragments.matrix_loads import ROW_BYTES, matrix_load
 from hbc.codegen.fragments.row_lanes import RowReduction, reduced_rows, row_reduction
 from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.algebra.lane_at import at_lane
+from hbc.ir.algebra.layout import Layout, normal, to_index
 from hbc.ir.algebra.linear import linear
-from hbc.ir.algebra.simplify import simplify_stmt
+from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, eq, mod, sub
 from hbc.ir.lang.kernel import Kernel
@@ -33,6 +36,9 @@ from hbc.ir.meaning.fragment_layout import position
 
 ACCESSES = (16, 8, 4)
 """Bytes of one access, widest first."""
+
+
+_WARP = Interval(ir.const_index(0), ir.const_index(WARP - 1))
 
 
 def fragment_lanes(kernel: Kernel) -> Kernel:
@@ -137,7 +143,7 @@ class _Lanes:
         while element < kind.count:
             width = self.width(s, kind, element)
             parts = [self.one(s, kind, element + n) for n in range(width)]
-            one = None if width == 1 else self.together(s, parts, needed)
+            one = None if width == 1 else self.together(s, parts, kind, element, needed)
             alone += parts
             together += parts if one is None else [one]
             element += width
@@ -152,6 +158,9 @@ class _Lanes:
         number = self.place(kind, element)
         mask = None if s.mask is None else at_lane(s.mask, number)
         index, value = at_lane(s.index, number), at_lane(s.value, number)
+        if isinstance(value, ir.Load) and value.buffer not in self.kinds:
+            facts = self.facts.with_range(self.lane, _WARP)
+            value = replace(value, index=simplify(value.index, facts))
         return replace(s, index=index, value=value, mask=mask)
 
     def width(self, s: ir.Store, kind: FragmentKind, element: int) -> int:
@@ -171,21 +180,28 @@ class _Lanes:
         return 1
 
     def is_run(self, index: ir.Expr, kind: FragmentKind, first: int, count: int) -> bool:
-        """Whether so many elements of a lane lie side by side, in memory and in the fragment."""
-        held = kind.elements[:, first : first + count]
-        if (held[:, 1:] - held[:, :-1] != 1).any():
+        """Whether so many elements of a lane lie side by side in memory, and in the fragment as far from each
+        other in any lane."""
+        if _digits(kind, first, count) is None:
             return False
-        places = [linear(at_lane(index, self.place(kind, first + n))) for n in range(count)]
+        facts = self.facts.with_range(self.lane, _WARP)
+        at = (at_lane(index, self.place(kind, first + n)) for n in range(count))
+        places = [linear(simplify(e, facts)) for e in at]
         return all(
             x.terms == places[0].terms and x.constant == places[0].constant + n
             for n, x in enumerate(places)
         )
 
     def together(
-        self, s: ir.Store, parts: Sequence[ir.Store], needed: dict[str, int]
+        self,
+        s: ir.Store,
+        parts: Sequence[ir.Store],
+        kind: FragmentKind,
+        number: int,
+        needed: dict[str, int],
     ) -> ir.Stmt | None:
-        """Elements of a lane in one access; None where it would not be aligned. `needed` gets what
-        strides of arguments must be multiples of."""
+        """Elements of a lane from this number on in one access; None where it would not be aligned.
+        `needed` gets what strides of arguments must be multiples of."""
         count, first = len(parts), parts[0]
         element = first.value.type.element
         memory = first.index if s.buffer not in self.kinds else _index_of(first.value)
@@ -201,9 +217,13 @@ class _Lanes:
         def run(index: ir.Expr) -> ir.Expr:
             return ir.Ramp(index, ir.const_index(1), count)
 
+        def place(n: ir.Store | ir.Load) -> ir.Expr:
+            digits = _digits(kind, number, count) if n.buffer in self.kinds else None
+            return run(n.index) if digits is None else to_index(normal(Layout(n.index, digits)))
+
         if isinstance(first.value, ir.Load):
-            load = replace(first.value, index=run(first.value.index), type=element(count))
-            return ir.Store(s.buffer, run(first.index), load, None, s.span)
+            load = replace(first.value, index=place(first.value), type=element(count))
+            return ir.Store(s.buffer, place(first), load, None, s.span)
         name = self.fresh("values")
         values = [ir.Store(name, ir.const_index(n), x.value) for n, x in enumerate(parts)]
         load = ir.Load(name, run(ir.const_index(0)), element(count))
@@ -258,6 +278,17 @@ def _values(s: ir.For | ir.LetStmt, facts: Facts) -> Interval | None:
     return Interval(
         None if low is None else ir.const_index(low), None if high is None else ir.const_index(high)
     )
+
+
+def _digits(kind: FragmentKind, first: int, count: int) -> tuple[tuple[int, ir.Expr], ...] | None:
+    """How far apart so many elements of a lane are in the fragment, as extents and strides; None where that
+    is not the same in all lanes, or has no such form."""
+    apart = kind.elements[:, first : first + count] - kind.elements[:, first : first + 1]
+    steps = [int(apart[0, 1 << bit]) for bit in range(count.bit_length() - 1)]
+    made = np.array([sum(s for b, s in enumerate(steps) if n >> b & 1) for n in range(count)])
+    if (apart != made).any():
+        return None
+    return tuple((2, ir.const_index(step)) for step in reversed(steps))
 
 
 def _index_of(e: ir.Expr) -> ir.Expr:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from hbc.eqsat.operands.choice import CHOSEN, Choice, Statement
+from hbc.eqsat.operands.lane_order import lane_order
 from hbc.eqsat.operands.operand import Access, access, operand_value, points, starts_of
 from hbc.eqsat.tensors.plan import Part, Parts, Plan
 from hbc.eqsat.tensors.points import Points, address, exists, given, value
@@ -203,7 +204,11 @@ def _execute(
 def operand(x: Tensor, plan: Plan, n: int, index: Index, packed: Packed) -> ir.Expr:
     """An operand of one instruction, loaded directly or from where it lies packed."""
     at = points(plan, n, starts_of(plan, index))
-    if access(x, plan, n, at) is Access.PACKED:
-        first = points(plan, n, {})
-        return packed(x, first, plan.outer, index, f"as {plan.instruction.name} loads it")
-    return operand_value(x, at)
+    if access(x, plan, n, at) is not Access.PACKED:
+        return operand_value(x, at)
+    note = f"as {plan.instruction.name} loads it"
+    first = points(plan, n, {})
+    order = lane_order(plan.instruction, n, x, first)
+    if order is None:
+        return packed(x, first, plan.outer, index, note)
+    return order.load(packed(x, order.points, plan.outer, index, note))

@@ -17,10 +17,13 @@ from hbc.eqsat.tensors.plan import Parts
 from hbc.eqsat.tensors.points import Points
 from hbc.eqsat.tensors.steps import Fresh, Index
 from hbc.eqsat.tensors.tensor import Tensor, reads, scalars, strides_along
+from hbc.ir.algebra.bounds import constant_bounds
+from hbc.ir.algebra.facts import Facts, Interval
 from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import const_value, not_, sub
+from hbc.ir.lang.build import add, const_value, not_, sub
+from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import (
     block,
     children,
@@ -71,6 +74,7 @@ class Frames:
     stack: list[Frame] = field(default_factory=list)
     places: dict[str, ir.Expr] = field(default_factory=dict)
     named: int = 0
+    whole: dict[int, tuple[ir.Allocate, bool]] = field(default_factory=dict)  # filled so, by its id
 
     @contextmanager
     def inside(self, s: ir.Stmt) -> Iterator[Frame]:
@@ -130,6 +134,25 @@ class Frames:
             if isinstance(frame.stmt, ir.Allocate):
                 innermost[frame.stmt.buffer] = frame.stmt
         return list(innermost.values())
+
+    def is_there(self, load: ir.Load) -> bool:
+        """Whether all that is loaded has values: it is inside of an array that a block fills whole."""
+        a = next((a for a in self.allocations() if a.buffer == load.buffer), None)
+        if a is None or a.memory is not Memory.SHARED:
+            return False
+        facts = Facts()
+        for s in (frame.stmt for frame in self.stack):
+            if isinstance(s, ir.For):
+                facts = facts.with_range(s.var, Interval(s.start, sub(add(s.start, s.extent), 1)))
+        low, high = constant_bounds(load.index, facts)
+        extent = const_value(a.extent)
+        if low is None or high is None or extent is None or low < 0 or high >= extent:
+            return False
+        if id(a) not in self.whole:
+            from hbc.ir.vectors.places_stored import is_stored_whole  # imports NumPy
+
+            self.whole[id(a)] = a, is_stored_whole(a)
+        return self.whole[id(a)][1]
 
     def is_reused(self, e: ir.Expr) -> bool:
         """Whether a value at this place stays the same in a loop around the statement at hand, so that

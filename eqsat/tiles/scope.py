@@ -267,7 +267,7 @@ class TileScope:
         """A product statement: its accumulators get their initial values before it, and what is done
         to the sums is done after it."""
         c = choice.candidate
-        done = products(choice, s, self.buffers, self.frames.fresh, self.frames.packed)
+        done = products(choice, s, self.buffers, self.frames)
         if c.c == s.dest and choice.rest is None:
             return done
         middle = executed(done, self.frames.fresh) if isinstance(done, list) else done

@@ -8,10 +8,12 @@ from hbc.eqsat.operands.choice import Choice, Statement
 from hbc.eqsat.operands.fragments import may_be_fragment
 from hbc.eqsat.operands.operand import has_columns, has_rows, points, starts_of
 from hbc.eqsat.operands.perform import Packed, operand
+from hbc.eqsat.operands.placement import Frames
 from hbc.eqsat.tensors.plan import Plan
 from hbc.eqsat.tensors.points import Points, address, exists, raw_layout, value
 from hbc.eqsat.tensors.steps import Fresh, Index, nest
 from hbc.eqsat.tensors.tensor import Band, Read, Reduce, Tensor, Uniform, parts
+from hbc.eqsat.tiles.across import loaded_across
 from hbc.eqsat.tiles.tile_starts import may_begin_unknown
 from hbc.eqsat.tiles.tiles import Tile, TileBuffer, accumulators, all_lanes, tile_of
 from hbc.ir.algebra.layout import layout
@@ -35,17 +37,17 @@ class Product:
 
 
 def products(
-    choice: Choice, s: Statement, buffers: TileBuffers, fresh: Fresh, packed: Packed
+    choice: Choice, s: Statement, buffers: TileBuffers, frames: Frames
 ) -> ir.Stmt | list[Product]:
     """The instructions of a statement that accumulates in tiles: as they are, or with the loops that
     are summed around them."""
-    plan = choice.plan
+    fresh, plan = frames.fresh, choice.plan
     own = accumulators(buffers[s.dest.buffer], s, choice)
     summed = [p for p in plan.outer if p.dim.reduced]
 
     def at_step(index: Index) -> list[Product]:
         return [
-            Product(plan, tile, _operands(choice, {**at, **index}, buffers, packed))
+            Product(plan, tile, _operands(choice, {**at, **index}, buffers, frames))
             for at, tile in own
         ]
 
@@ -55,17 +57,19 @@ def products(
 
 
 def _operands(
-    choice: Choice, index: Index, buffers: TileBuffers, packed: Packed
+    choice: Choice, index: Index, buffers: TileBuffers, frames: Frames
 ) -> tuple[Tile | ir.Expr, ...]:
     plan, c = choice.plan, choice.candidate
     operands: list[Tile | ir.Expr] = []
-    for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
+    first, second = plan.instruction.factors
+    for n, x, with_n, other in ((first, c.a, second, c.b), (second, c.b, first, c.a)):
         if isinstance(x, Read) and x.buffer in buffers:
             tile = tile_of(buffers[x.buffer], x, points(plan, n, starts_of(plan, index)))
             assert tile is not None
             operands.append(tile)
         else:
-            operands.append(operand(x, plan, n, index, packed))
+            across = loaded_across(x, n, other, with_n, plan, index, frames)
+            operands.append(across or operand(x, plan, n, index, frames.packed))
     return tuple(operands)
 
 

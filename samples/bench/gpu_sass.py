@@ -30,8 +30,8 @@ class Count:
 
 @dataclass(frozen=True)
 class MainLoop:
-    """The loop of a kernel in which a warp does the most of its products with the fewest instructions. One
-    iteration of it, in which inner loops run as often as their counters say."""
+    """The loop of a kernel in which a warp copies, waits and does the most of its products with the fewest
+    instructions. One iteration of it, in which inner loops run as often as their counters say."""
 
     whole: int  # instructions of the kernel
     instructions: float
@@ -45,7 +45,8 @@ def main_loop(text: str, kernel: str) -> MainLoop | None:
     """None where the kernel has no products in a loop."""
     code, labels = instructions(text, kernel)
     loops = loops_of(code, labels)
-    around = [a for a in loops if not any(is_inside(a, b) for b in loops)]
+    outer = [a for a in loops if not any(is_inside(a, b) for b in loops)]
+    around = [a for b in outer for a in staging(code, b, loops)]
     found = [x for a in around if (x := iteration(code, labels, a, loops))["products"]]
     if not found:
         return None
@@ -53,6 +54,19 @@ def main_loop(text: str, kernel: str) -> MainLoop | None:
     spills = sum(name.startswith(("STL", "LDL")) for name, _ in code)
     real = sum(name != "NOP" for name, _ in code)
     return MainLoop(real, spills=spills, **best)
+
+
+def staging(code: list[tuple[str, str]], loop: Loop, loops: list[Loop]) -> list[Loop]:
+    """The loop, or those inside of it whose warps wait for what they copied and multiply it: what is around
+    these begins and ends a pipeline."""
+    within = [b for b in loops if is_inside(b, loop)]
+    inner = [b for b in within if not any(is_inside(b, c) for c in within)]
+    waits = [
+        b
+        for b in inner
+        if {"BAR", "HMMA"} <= {name.partition(".")[0] for name, _ in code[b.begin : b.end]}
+    ]
+    return [a for b in waits for a in staging(code, b, loops)] or [loop]
 
 
 def iteration(

@@ -25,16 +25,18 @@ schedule wmma for cuda {
     acc.update.atomic().vectorize(x).vectorize(ri)
 }
 
-# The same by mma.sync. Each of four warps has 32 taps' pixels of its row in shared memory, where rows of
-# the first factor begin 16 bytes apart: `ldmatrix` takes them as they lie, in a quarter of the instructions.
+# The same by mma.sync. Four warps make 512 sums of four rows each. The pixels for 32 taps come to shared memory by
+# 16 bytes, the next ones while these are multiplied; rows of the first factor begin 16 bytes apart there, so that
+# `ldmatrix` takes them as they lie. Sixteen products share a filter, which is packed as lanes have it.
 schedule mma for cuda {
-    O.split(x, xo, xi, 256).split(y, yo, yi, 4)
-    O.reorder(yo, xo, yi, xi).gpu_blocks(yo, xo).gpu_threads(yi).vectorize(xi)
-    acc.compute_at(O, xo).store_in(mma_accumulator).split(y, yo, yi, 4).gpu_threads(yi).vectorize(x)
-    acc.update.split(r, rc, rd, 32).split(rd, ro, ri, 8).split(y, yo, yi, 4)
-    acc.update.reorder(rc, yo, yi, ro, x, ri).gpu_threads(yi).atomic().vectorize(x).vectorize(ri)
-    I.in(acc).compute_at(acc.update, rc).store_in(shared).pad_storage(x, 288)
-    I.in(acc).split(x, xs, xl, 32).reorder(xs, y, xl).gpu_threads(y, xl)
+    O.split(x, xo, xi, 512).split(y, yo, yi, 16).split(yi, yw, yv, 4)
+    O.reorder(yo, xo, yw, yv, xi).gpu_blocks(yo, xo).gpu_threads(yw).unroll(yv).vectorize(xi)
+    acc.compute_at(O, xo).store_in(mma_accumulator)
+    acc.split(y, yw, yv, 4).gpu_threads(yw).unroll(yv).vectorize(x)
+    acc.update.split(r, rc, rd, 32).split(rd, ro, ri, 8).split(y, yw, yv, 4)
+    acc.update.reorder(rc, yw, ro, yv, x, ri).pipeline(rc, 2).gpu_threads(yw)
+    acc.update.unroll(ro).unroll(yv).atomic().vectorize(x).vectorize(ri)
+    I.in(acc).compute_at(acc.update, rc).store_in(shared).pad_storage(x, 544).vectorize(x, 8)
 }
 
 # CUDA cores. Each thread makes 4 neighbouring sums.

@@ -23,17 +23,18 @@ schedule wmma for cuda {
     acc.update.atomic().vectorize(x).vectorize(ri)
 }
 
-# The same by mma.sync. The pixels for 4 x 16 taps come to shared memory, where `ldmatrix` takes the rows
-# of the first factor as they lie, in half of the instructions.
+# The same by mma.sync. Four warps make two rows each. The pixels for 8 x 16 taps come to shared memory by 16 bytes,
+# the next ones while these are multiplied; `ldmatrix` takes the rows of the first factor as they lie. Four products
+# share a filter, which is packed as lanes have it.
 schedule mma for cuda {
-    O.split(x, xo, xi, 256).split(y, yo, yi, 4)
-    O.reorder(yo, xo, yi, xi).gpu_blocks(yo, xo).at_once(3).gpu_threads(yi).vectorize(xi)
-    acc.compute_at(O, xo).store_in(mma_accumulator).split(y, yo, yi, 4).gpu_threads(yi).vectorize(x)
-    acc.update.split(s, sc, si, 4).split(r, rc, rd, 16).split(rd, ro, ri, 8).split(y, yo, yi, 4)
-    acc.update.reorder(sc, rc, yo, yi, si, ro, x, ri).gpu_threads(yi)
-    acc.update.atomic().vectorize(x).vectorize(ri)
-    I.in(acc).compute_at(acc.update, rc).store_in(shared).pad_storage(x, 544)
-    I.in(acc).split(y, yo, yi, 4).split(x, xs, xl, 32).reorder(yo, xs, yi, xl).gpu_threads(yi, xl)
+    O.split(x, xo, xi, 256).split(y, yo, yi, 8).split(yi, yw, yv, 2)
+    O.reorder(yo, xo, yw, yv, xi).gpu_blocks(yo, xo).at_once(3).gpu_threads(yw).unroll(yv).vectorize(xi)
+    acc.compute_at(O, xo).store_in(mma_accumulator)
+    acc.split(y, yw, yv, 2).gpu_threads(yw).unroll(yv).vectorize(x)
+    acc.update.split(s, sc, si, 8).split(r, rc, rd, 16).split(rd, ro, ri, 8).split(y, yw, yv, 2)
+    acc.update.reorder(rc, sc, yw, si, ro, yv, x, ri).pipeline(sc, 2).gpu_threads(yw)
+    acc.update.unroll(ro).unroll(yv).atomic().vectorize(x).vectorize(ri)
+    I.in(acc).compute_at(acc.update, sc).store_in(shared).pad_storage(x, 528).vectorize(x, 8)
 }
 
 # CUDA cores. Each thread makes 4 neighbouring sums.

@@ -59,6 +59,21 @@ PRODUCTS = """
 """
 
 
+PIPELINE = """
+	.section	.text.k,"ax",@progbits
+.L_x_1:
+        /*0000*/                   LDGSTS.E.BYPASS.128 [R2], [R4.64] ;
+.L_x_2:
+        /*0010*/                   LDGSTS.E.BYPASS.128 [R2], [R4.64] ;
+        /*0020*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0030*/                   HMMA.16816.F32 R20, R48, R16, R20 ;
+        /*0040*/               @P1 BRA `(.L_x_2) ;
+        /*0050*/                   HMMA.16816.F32 R20, R48, R16, R20 ;
+        /*0060*/               @P2 BRA `(.L_x_1) ;
+        /*0070*/                   EXIT ;
+"""
+
+
 @pytest.fixture
 def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "samples" / "bench"), *sys.path])
@@ -92,6 +107,14 @@ def test_main_loops_are_counted() -> None:
     once = 1 + 1 + 1 + 1 + 1  # load, branch, move, barrier, move
     assert main_loop(PRODUCTS, "k") == MainLoop(15, once + 5 * 4 + 1, 5, 1, 1, 1)
     assert main_loop(SASS, "k") is None
+
+
+@pytest.mark.usefixtures("_scripts")
+def test_the_loop_of_a_pipeline_is_the_main_one() -> None:
+    """What begins and ends it in a loop around is not of it."""
+    from gpu_sass import MainLoop, main_loop
+
+    assert main_loop(PIPELINE, "k") == MainLoop(8, 4, 1, 0, 1, 0)
 
 
 def test_without_a_disassembler_the_script_says_so_first() -> None:
