@@ -147,8 +147,11 @@ def _of_tensor(tensor: Any, what: str) -> View:
     name = str(tensor.dtype).removeprefix("torch.")
     element = DTYPES.get(_NAMES.get(name, ""))
     device = str(getattr(tensor, "device", CPU))
-    if getattr(tensor, "is_sparse", False):
-        raise ArgumentError(Diagnostic(f"{what} is sparse", hint="pass tensor.to_dense()"))
+    layout = str(getattr(tensor, "layout", "torch.strided")).removeprefix("torch.")
+    if layout != "strided":
+        raise ArgumentError(
+            Diagnostic(f"{what} is sparse ({layout})", hint="pass tensor.to_dense()")
+        )
     if getattr(tensor, "requires_grad", False) and not getattr(tensor, "is_leaf", True):
         raise ArgumentError(
             Diagnostic(

@@ -156,10 +156,7 @@ class Calls:
             ]
             code = call_packed(plan, library, inputs, passed)
         elif plan.device != CPU and library.arch:
-            from hbc.cli.api.gpu_device import current
-
-            with current(plan.device, library.arch):
-                code = plan.call(library, passed, stream)
+            code = self._on_gpu(plan, library, passed, stream)
         else:
             code = plan.call(library, passed, stream)
         if code != 0:
@@ -167,6 +164,14 @@ class Calls:
         if len(outs) == 1:
             return outs[0]
         return dict(zip(self._outputs, outs, strict=True))
+
+    def _on_gpu(self, plan: Plan, library: Library, passed: list[Any], stream: int | None) -> int:
+        from hbc.cli.api.gpu_device import current, is_current
+
+        if is_current(plan.device, library.arch):
+            return plan.call(library, passed, stream)
+        with current(plan.device, library.arch):
+            return plan.call(library, passed, stream)
 
     def _new(self, plan: Plan, values: Sequence[Any]) -> list[Any]:
         """Arrays for the outputs, of the kind of the first array among the inputs."""

@@ -16,12 +16,29 @@ from hbc.codegen.build.gpu import arch_of, gpu_count, started_driver
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
 
 
+def is_current(device: str, arch: str) -> bool:
+    """Whether `current` has nothing to do. ArgumentError as there."""
+    found = ctypes.c_void_p()
+    _asked(started_driver().cuCtxGetCurrent(ctypes.byref(found)), device)
+    return bool(found.value == _context_for(device, arch))
+
+
 @contextmanager
 def current(device: str, arch: str) -> Iterator[None]:
     """`device`: `cuda:N`. ArgumentError where there is none of that number, or where it does not run code
     for `arch`."""
+    driver, found = started_driver(), ctypes.c_void_p()
+    context = ctypes.c_void_p(_context_for(device, arch))
+    _asked(driver.cuCtxPushCurrent_v2(context), device)
+    try:
+        yield
+    finally:
+        _asked(driver.cuCtxPopCurrent_v2(ctypes.byref(found)), device)
+
+
+def _context_for(device: str, arch: str) -> Any:
+    """The primary context of a device that runs code for `arch`."""
     number = int(device.removeprefix("cuda:"))
-    driver = started_driver()
     context = _context(number)
     if arch_of(number) != arch:
         raise ArgumentError(
@@ -30,16 +47,7 @@ def current(device: str, arch: str) -> Iterator[None]:
                 hint=f"start Python with CUDA_VISIBLE_DEVICES={number}: the code is for the first GPU",
             )
         )
-    found = ctypes.c_void_p()
-    _asked(driver.cuCtxGetCurrent(ctypes.byref(found)), device)
-    if found.value == context:
-        yield
-        return
-    _asked(driver.cuCtxPushCurrent_v2(ctypes.c_void_p(context)), device)
-    try:
-        yield
-    finally:
-        _asked(driver.cuCtxPopCurrent_v2(ctypes.byref(found)), device)
+    return context
 
 
 @cache

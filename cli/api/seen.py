@@ -7,6 +7,7 @@ form, and where an array lies is not.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -33,9 +34,26 @@ def seen(array: Any, what: str) -> tuple[Form, int, Any]:
     if type(array) is Packed:
         form, _, _ = seen(array.array, what)
         return ("packed", array.kernel, array.name, form), 0, None
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor) and _is_strided(array, torch):
+        # What `view_of` reads, as torch has it: a fifth of the time.
+        form = (
+            array.shape,
+            array.stride(),
+            array.dtype,
+            array.device,
+            array.requires_grad,
+            array.is_leaf,
+        )
+        return form, array.data_ptr(), None
     view = view_of(array, what)
     form = view.shape, view.strides, view.element, view.type_name, view.device, view.writable
     return form, view.address, view.held
+
+
+def _is_strided(tensor: Any, torch: Any) -> bool:
+    """Whether it has an address and strides: sparse tensors do not."""
+    return tensor.layout is torch.strided
 
 
 def taken(name: str, element: DType) -> Callable[[Any], Any]:

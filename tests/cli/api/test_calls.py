@@ -2,7 +2,9 @@
 
 import array
 import ctypes
+import sys
 import threading
+from types import ModuleType
 from typing import Any
 
 import ml_dtypes
@@ -166,6 +168,43 @@ class Tensor:
 
     def stride(self) -> tuple[int, ...]:
         return tuple(s // self.kept.itemsize for s in self.kept.strides)
+
+
+class TorchTensor(Tensor):
+    """And what else is read of torch's own."""
+
+    layout, requires_grad, is_leaf = "torch.strided", False, True
+
+
+@pytest.fixture
+def torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("torch")
+    vars(module).update(Tensor=TorchTensor, strided=TorchTensor.layout)
+    monkeypatch.setitem(sys.modules, "torch", module)
+
+
+@pytest.mark.usefixtures("torch")
+def test_tensors_of_torch(gemm: Any) -> None:
+    """What they are is found anew at each call: shape, strides, type, whether torch follows them."""
+    for rows in (6, 3, 6):
+        a, b = full_range((rows, 12), "f4")[:, :7], full_range((7, 5), "f4", 2)
+        out = np.zeros((rows, 9), "f4")
+        gemm(
+            TorchTensor(a, "float32"),
+            TorchTensor(b, "float32"),
+            out=TorchTensor(out[:, 1:6], "float32"),
+        )
+        assert_product(out[:, 1:6], a, b)
+        assert (out[:, 0] == 0).all() and (out[:, 6:] == 0).all()
+    left, right = TorchTensor(a, "float32"), TorchTensor(b, "float32")
+    with pytest.raises(hbc.ArgumentError, match="`A` holds float64, but is declared f32"):
+        gemm(TorchTensor(a.astype("f8"), "float64"), right)
+    left.layout = "torch.sparse_csr"
+    with pytest.raises(hbc.ArgumentError, match=r"`A` is sparse \(sparse_csr\)"):
+        gemm(left, right)
+    left.layout, left.requires_grad, left.is_leaf = "torch.strided", True, False
+    with pytest.raises(hbc.ArgumentError, match="`A` is part of an autograd graph"):
+        gemm(left, right)
 
 
 @pytest.mark.parametrize("wrap", [Interface, Packed, lambda a: Tensor(a, "float32")])

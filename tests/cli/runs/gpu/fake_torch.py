@@ -17,6 +17,8 @@ DEFAULT_STREAM, CAPTURING_STREAM = 0, 64
 
 
 class Tensor:
+    layout, requires_grad, is_leaf = "torch.strided", False, True
+
     def __init__(self, array: Any) -> None:
         self.kept, self.shape = array, array.shape
         self.dtype, self.device = f"torch.{array.dtype}", "cuda:0"
@@ -91,6 +93,7 @@ def make_torch(capturing: list[list[Launch]]) -> ModuleType:
     torch = ModuleType("torch")
     vars(torch).update(
         Tensor=Tensor,
+        strided=Tensor.layout,
         rand=lambda n, device: Tensor(source.random(n, np.float32)),
         empty_like=lambda t: Tensor(np.full_like(t.kept, np.nan)),
         relu=lambda t: Tensor(np.maximum(t.kept, 0)),
