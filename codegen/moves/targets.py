@@ -51,6 +51,7 @@ PRINTERS: dict[str, GatherPrinter] = {
     "avx2": GatherPrinter("C with AVX2", ".c", _x86(AVX2), "avx2_moves.sf", 256),
     "neon": GatherPrinter("C with NEON", ".c", _x86(NEON), "neon_moves.sf", 128),
     "cuda_sm80": GatherPrinter("CUDA C++", ".cu", emit_cuda),
+    "cuda_sm90": GatherPrinter("CUDA C++", ".cu", emit_cuda),
     "cuda_bytes": GatherPrinter("CUDA C++ of a thread", ".cu", emit_bytes, "cuda_bytes.sf", 32),
     "hvx": GatherPrinter("C with HVX", ".c", emit_hvx, "hvx_moves.sf", 1024, lanes_of_files),
 }
