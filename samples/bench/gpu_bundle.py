@@ -131,6 +131,7 @@ def record(
         "checks": [c for c in arrays if accepted(p, kernel.checks, c["sizes"])],
         "times": list(timed(p, kernel, cases["time"], rates.get(s.name, rates["default"]))),
         "traffic": cases.get("traffic", {}).get(s.name),
+        "pitch": cases.get("pitch"),
         "resources": used(source, place, archs),
     }
 

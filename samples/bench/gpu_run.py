@@ -84,11 +84,14 @@ def call(library, kernel, device, sizes, arrays):
     finished(kernel, device)
 
 
-def launcher(library, kernel, sizes, arrays):
-    """What launches the kernel and does not wait. RuntimeError with the kernel's words where it refuses."""
-    function = library[f"{kernel['name']}_device"]
+def launcher(library, kernel, sizes, arrays, strides=None):
+    """What launches the kernel and does not wait. RuntimeError with the kernel's words where it refuses.
+    `strides`: of each array, in elements, where rows are apart."""
+    function = library[f"{kernel['name']}_device{'' if strides is None else '_strided'}"]
     arguments = [c_int64(sizes[n]) for n in kernel["sizes"]]
-    arguments += [*map(c_void_p, arrays), c_void_p()]
+    for array, apart in zip(arrays, strides or [()] * len(arrays), strict=True):
+        arguments += [c_void_p(array), *map(c_int64, apart)]
+    arguments.append(c_void_p())
 
     def launch():
         status = function(*arguments)
@@ -162,13 +165,29 @@ def time_kernel(library, kernel, device, case, inputs, repeat, flush):
         np.zeros(case["shapes"][a["name"]], TYPES[a["type"]]) if a["output"] else inputs[a["name"]]
         for a in kernel["arguments"]
     ]
+    pitch = kernel.get("pitch")
+    strides = None
+    if pitch:
+        host = [pitched(a, pitch) for a in host]
+        strides = [[n // a.itemsize for n in a.strides[:-1]] for a in host]
     with device.arrays(host) as arrays:
-        launch = launcher(library, kernel, case["sizes"], arrays)
+        launch = launcher(library, kernel, case["sizes"], arrays, strides)
         seconds = device.time(launch, repeat, flush)
         finished(kernel, device)
         number = next(n for n, a in enumerate(kernel["arguments"]) if a["output"])
         device.read(host[number], arrays[number])
-    return seconds, host[number]
+    shape = case["shapes"][kernel["arguments"][number]["name"]]
+    return seconds, host[number][tuple(map(slice, shape))]
+
+
+def pitched(array, pitch):
+    """The array with rows that begin at multiples of so many bytes, as cudaMallocPitch makes them."""
+    if array.ndim < 2:
+        return array
+    row = -(-array.shape[-1] * array.itemsize // pitch) * pitch // array.itemsize
+    padded = np.zeros((*array.shape[:-1], row), array.dtype)
+    padded[..., : array.shape[-1]] = array
+    return padded
 
 
 def run_kernel(kernel, device, nvcc, folder, options, outputs):

@@ -151,6 +151,18 @@ def test_one_schedule(run: ModuleType, tmp_path: Path, monkeypatch: pytest.Monke
     assert [k["schedule"] for k in kernels] == ["wide"]
 
 
+def test_rows_that_are_apart(run: ModuleType, bundle: Path, tmp_path: Path) -> None:
+    """With a pitch, a kernel is timed on arrays whose rows begin at multiples of it."""
+    kernel = json.loads((bundle / "bundle.json").read_text())["kernels"][0] | {"pitch": 32}
+    library = run.build("", kernel, "", tmp_path)
+    case = {"sizes": {"M": 3, "N": 61}, "shapes": {"A": [3, 61], "B": [3, 61]}}
+    inputs = run.large_inputs(kernel, case)
+    padded = run.pitched(inputs["A"], 32)
+    assert padded.strides == (128, 2) and np.array_equal(padded[:, :61], inputs["A"])
+    _, got = run.time_kernel(library, kernel, Stand("nvcc-of-the-test"), case, inputs, 1, False)
+    assert np.array_equal(got, 2 * inputs["A"].astype(np.float32))
+
+
 def test_check(
     run: ModuleType,
     tmp_path: Path,

@@ -3,6 +3,7 @@ processor, at sizes with tails and without, and nvcc keeps their fragments in re
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,20 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
     """At any size."""
     assert ("mma_sync" in cuda_of(name, schedule).text) == (schedule == "wmma")
     assert count_agreeing(name, schedule, tmp_path) == len(CASES[name]["check"])
+
+
+@pytest.mark.usefixtures("nvcc")
+def test_resize_by_ldmatrix(tmp_path: Path) -> None:
+    """All that is multiplied comes by 16 bytes, ahead of its use."""
+    assert count_agreeing("resize", "mma", tmp_path) == len(CASES["resize"]["check"])
+    assert spills("resize", "mma", tmp_path) == 0
+    text = cuda_of("resize", "mma").text
+    for kernel in ("resize_rows_block(", "resize_O_block("):
+        loop = text[text.index(kernel) :]
+        loop = loop[loop.index("__pipeline_wait_prior") :]
+        loop = loop[: loop.index("ptx_mma_m16n16k16")]
+        assert len(re.findall(r"__pipeline_memcpy_async\([^;]*\b16\);", loop)) == 2
+        assert loop.count("= I_[") + loop.count("= rows[") + loop.count("= down[") == 0
 
 
 @pytest.mark.parametrize(
