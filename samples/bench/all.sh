@@ -21,7 +21,7 @@ done
 # shellcheck disable=SC2086 # words on purpose
 [ $# -gt 0 ] || set -- $WORKLOADS
 
-export RECORD THREADS ROUNDS HBC PEER_PYTHON
+export RECORD THREADS ROUNDS TARGET SCHEDULE HBC PEER_PYTHON
 "$PYTHON" "$HERE/machine.py" "$THREADS" >>"$RECORD" ||
     echo 'all.sh: going on without a description of this machine' >&2
 for name; do

@@ -6,6 +6,8 @@
 #   PEER_PYTHON  the Python that has the peers [the one beside hbc]
 #   THREADS      threads for hbc and for every peer [1]
 #   ROUNDS       turns, over which each figure is the median [3]
+#   TARGET       what hbc compiles for [the best of this machine for the kernel]
+#   SCHEDULE     of the sample, or auto [the sample's for that target]
 #   RECORD       a file to add the measurements to and to make the table of; a case that is in it
 #                already is replaced [a temporary file]
 set -eu
@@ -14,6 +16,8 @@ HERE=$(dirname -- "$0")
 HBC=${HBC:-hbc}
 THREADS=${THREADS:-1}
 ROUNDS=${ROUNDS:-3}
+TARGET=${TARGET:-}
+SCHEDULE=${SCHEDULE:-}
 
 case ${1:-} in
     -h | --help)
@@ -116,7 +120,8 @@ time_hbc() {
     done
     status=0
     # shellcheck disable=SC2086 # HBC may be several words
-    found=$($HBC bench "$HERE/../$workload.hb" --json --threads "$THREADS" "$@") || status=$?
+    found=$($HBC bench "$HERE/../$workload.hb" --json --threads "$THREADS" ${TARGET:+--target "$TARGET"} \
+        ${SCHEDULE:+--schedule "$SCHEDULE"} "$@") || status=$?
     if [ "$status" -ne 0 ]; then
         note "{\"failed\": \"hbc\", \"status\": $status}"
         return 1

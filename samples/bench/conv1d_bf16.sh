@@ -6,6 +6,6 @@
 sizes H=4096 W=4096 T='32 256' -- "$@"
 for T in $T; do
     size="H=$H W=$W T=$T"
-    compare conv1d_bf16 "${H}x$W, $T taps" "--target avx512bf16 $size" conv1d.py "$size dtype=bf16"
+    compare conv1d_bf16 "${H}x$W, $T taps" "$size" conv1d.py "$size dtype=bf16"
 done
 table

@@ -8,9 +8,9 @@ for T in $T; do
     size="H=$H W=$W T=$T"
     compare conv2d "${H}x$W, ${T}x$T taps" "$size" conv2d.py "$size"
     # Nobody else does these: the peers are those in f32.
-    bf16="--target avx512bf16 TI=bf16 TK=bf16"
+    bf16="TI=bf16 TK=bf16"
     compare conv2d "${H}x$W, ${T}x$T taps, bf16" "$bf16 $size" conv2d.py "$size"
-    u8s8="--target avx512vnni TI=u8 TK=i8 TO=i32"
+    u8s8="TI=u8 TK=i8 TO=i32"
     compare conv2d "${H}x$W, ${T}x$T taps, u8 by s8" "$u8s8 $size" conv2d.py "$size"
 done
 table

@@ -7,5 +7,5 @@ sizes N=5 H=80 W=100 C=128 K=128 -- "$@"
 size="N=$N H=$H W=$W C=$C K=$K"
 label="${N}x${H}x$W, $C to $K channels"
 compare conv_layer "$label" "$size" conv_layer.py "$size"
-compare conv_layer "$label, bf16" "--target avx512bf16 T=bf16 $size" conv_layer.py "$size"
+compare conv_layer "$label, bf16" "T=bf16 $size" conv_layer.py "$size"
 table

@@ -5,5 +5,5 @@
 
 sizes N=5 H=80 W=100 C=128 K=128 -- "$@"
 size="N=$N H=$H W=$W C=$C K=$K"
-compare conv_layer_u8s8 "${N}x${H}x$W, $C to $K channels" "--target avx512vnni $size" conv_layer.py "$size"
+compare conv_layer_u8s8 "${N}x${H}x$W, $C to $K channels" "$size" conv_layer.py "$size"
 table

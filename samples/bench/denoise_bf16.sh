@@ -5,6 +5,6 @@
 . "$(dirname -- "$0")/common.sh"
 
 sizes H=1024 W=1024 -- "$@"
-compare denoise_bf16 "${H}x${W}x3" "--target avx512bf16 --example noise H=$H W=$W threshold=0.2" \
+compare denoise_bf16 "${H}x${W}x3" "--example noise H=$H W=$W threshold=0.2" \
     denoise.py "H=$H W=$W CHANNELS=3 LEVEL=200"
 table

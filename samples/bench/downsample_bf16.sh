@@ -7,9 +7,9 @@
 sizes H=1008 W=1008 T='16 32' -- "$@"
 for T in $T; do
     size="H=$H W=$W T=$T"
-    compare downsample_bf16 "to ${H}x$W, ${T}x$T taps" "--target avx512bf16 $size" \
+    compare downsample_bf16 "to ${H}x$W, ${T}x$T taps" "$size" \
         downsample.py "$size"
     compare downsample_bf16 "to ${H}x$W, ${T}x$T taps, u8 by s8" \
-        "--target avx512vnni TI=u8 TK=i8 TO=i32 $size" downsample.py "$size"
+        "TI=u8 TK=i8 TO=i32 $size" downsample.py "$size"
 done
 table

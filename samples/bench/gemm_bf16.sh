@@ -4,6 +4,6 @@
 . "$(dirname -- "$0")/common.sh"
 
 sizes M=1024 N=1024 K=1024 -- "$@"
-compare gemm_bf16 "${M}x${N}x$K" "--target avx512bf16 M=$M N=$N K=$K" \
+compare gemm_bf16 "${M}x${N}x$K" "M=$M N=$N K=$K" \
     gemm.py "M=$M N=$N K=$K dtype=bf16"
 table

@@ -5,6 +5,6 @@
 . "$(dirname -- "$0")/common.sh"
 
 sizes M=1024 N=1024 K=1024 -- "$@"
-compare gemm_requant "${M}x${N}x$K" "--target avx512vnni M=$M N=$N K=$K" \
+compare gemm_requant "${M}x${N}x$K" "M=$M N=$N K=$K" \
     gemm.py "M=$M N=$N K=$K dtype=u8s8"
 table

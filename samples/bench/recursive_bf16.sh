@@ -5,5 +5,5 @@
 . "$(dirname -- "$0")/common.sh"
 
 sizes N=2097152 -- "$@"
-compare recursive_bf16 "$N stereo samples" "--target avx512bf16 N=$N a=1.8 b=-0.9" recursive.py "N=$N C=2"
+compare recursive_bf16 "$N stereo samples" "N=$N a=1.8 b=-0.9" recursive.py "N=$N C=2"
 table

@@ -126,6 +126,17 @@ def test_turns(bench: Bench) -> None:
     assert "not installed: halide (`pip install halide`)" in done.stdout
 
 
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_no_script_decides_for_the_machine(bench: Bench, script: str) -> None:
+    """hbc takes the best target that there is, unless it is told which."""
+    bench.run(script)
+    asked = bench.made("hbc")
+    assert asked and not any("--target" in call or "--schedule" in call for call in asked)
+    bench.run(script, TARGET="amx", SCHEDULE="auto")
+    told = [call.replace(" --target amx --schedule auto", "") for call in bench.made("hbc")]
+    assert told == asked and len(bench.made("hbc")[0]) > len(asked[0])
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
