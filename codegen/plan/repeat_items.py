@@ -10,7 +10,7 @@ from itertools import islice
 from hbc.codegen.plan.repeat_kinds import same_kind
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import block, inner_statements, names_read, nodes
+from hbc.ir.lang.walk import block, inner_statements, nodes
 
 LONG = 14
 """Nodes of a statement that takes another line."""
@@ -80,8 +80,13 @@ class LastUses:
 
 def names_in(s: ir.Stmt) -> frozenset[str]:
     """The variables and buffers of a statement."""
-    buffers = (n.buffer for n in nodes(s) if n.__class__ is ir.Load or n.__class__ is ir.Store)
-    return frozenset(names_read(s).union(buffers))
+    names: set[str] = set()
+    for n in nodes(s):
+        if n.__class__ is ir.Var:
+            names.add(n.name)
+        elif n.__class__ is ir.Load or n.__class__ is ir.Store:
+            names.add(n.buffer)
+    return frozenset(names)
 
 
 def lines_in(items: Sequence[Item]) -> int:
