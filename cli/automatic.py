@@ -15,7 +15,7 @@ from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import TARGETS, Target
+from hbc.ir.lang.target import TARGETS, Target, scheduled_for
 from hbc.ir.passes.register_pressure import register_pressure
 
 AUTO = "auto"  # --schedule auto
@@ -78,7 +78,7 @@ def best_for(p: Pipeline, default: Target, settings: Mapping[str, str]) -> Targe
 
 def schedule_name(p: Pipeline, target: Target) -> str:
     """The name under which the schedule may stand in a file."""
-    return f"{AUTO}_{target.name}"
+    return f"{AUTO}_{scheduled_for(target)}"
 
 
 def _tried(

@@ -41,7 +41,8 @@ def outdone(p: Pipeline, own: Schedule, target: Target) -> bool:
     """Whether a target that runs here has tensor instructions for the types in the file, and the schedule of
     the file that would serve was made for a lesser target without any."""
     made_for = next((t for t in schedule_order(target.name) if t in own.targets), target.name)
-    if made_for == target.name or TARGETS[made_for].instruction_sets:
+    lesser = TARGETS[made_for].vector_bits < target.vector_bits
+    if not lesser or TARGETS[made_for].instruction_sets:
         return False
     held = frozenset(_types(p))
     here = (t for t in TARGETS.values() if t.machine == target.machine and t.instruction_sets)

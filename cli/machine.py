@@ -55,10 +55,10 @@ def cache_bytes() -> dict[int, int]:
 
 def default_target() -> Target:
     """The target without tensor instructions that has the widest vectors this machine can run: the
-    default for a file without a schedule for a better one. Only a schedule can place results where
-    tensor instructions work."""
+    default for a file without a schedule for a better one; of two with as wide ones, the later in the
+    table. Only a schedule can place results where tensor instructions work."""
     general = [t for t in TARGETS.values() if not t.instruction_sets and can_run(t)]
-    return max(general, key=lambda target: target.vector_bits)
+    return max(reversed(general), key=lambda target: target.vector_bits)
 
 
 def target_named(name: str | None) -> Target:

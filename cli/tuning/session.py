@@ -34,7 +34,7 @@ from hbc.codegen.build.toolchain import find_compiler
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, ToolError, UsageError
 from hbc.ir.ground.record import record
-from hbc.ir.lang.target import GPU, Target
+from hbc.ir.lang.target import GPU, Target, scheduled_for
 
 
 @record
@@ -71,7 +71,7 @@ def run_session(s: Session) -> None:
     results: list[Result] = []
     with Builders(p.source, target, s.options.processes) as builders:
         for number, row in enumerate(rows, start=1):
-            name = tuned_name(target.name, None if row is None else number)
+            name = tuned_name(scheduled_for(target), None if row is None else number)
             settings = {**s.settings, **(row.settings if row is not None else {})}
             tuned_pipeline = p if row is None else load_pipeline(program, settings)
             found = _tuned(
@@ -102,7 +102,7 @@ def _write(s: Session, p: Pipeline, target: Target, best: Sequence[Result]) -> N
         return
     tests = conditions([r.row for r in held], [size.name for size in p.sizes])
     written = schedules_of(held, tests)
-    write_tuned(s.kernel, p, written, target.name if s.layers is None else None)
+    write_tuned(s.kernel, p, written, scheduled_for(target) if s.layers is None else None)
     names = [name for name, _ in written]
     notice(f"wrote schedule {', '.join(names)} into {s.kernel}")
     bare = [r.name for r, test in zip(held, tests, strict=True) if r.row is not None and not test]
@@ -111,7 +111,7 @@ def _write(s: Session, p: Pipeline, target: Target, best: Sequence[Result]) -> N
             f"note: {', '.join(bare)}: no sizes tell these rows from others, so that none is taken of itself:"
             f" `--schedule {bare[0]}`"
         )
-    name_earlier(p, target.name, names)
+    name_earlier(p, scheduled_for(target), names)
 
 
 def _target(s: Session, p: Pipeline) -> Target:

@@ -360,7 +360,7 @@ def _allocate(s: ir.Allocate, unit: Unit) -> None:
         if fill_is_hidden(s, unit.accesses):
             unit.prelude.add("hidden_fill", HIDDEN_FILL)
         unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}];")
-        unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
+        unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK, extent=count)
         statement(s.body, unit)
         return
     _from_heap(s, unit)
@@ -469,7 +469,8 @@ def _ask(s: ir.Allocate, unit: Unit) -> str:
     unit.prelude.add("allocate", ALLOCATE)
     unit.prelude.add("release", RELEASE_MEMORY)
     unit.out.line(f"{t} *restrict {name} = allocate({extent}, sizeof({t}));")
-    unit.buffers[s.buffer] = Buffer(name, s.element)
+    count = int(s.extent.value) if isinstance(s.extent, ir.Const) else 0
+    unit.buffers[s.buffer] = Buffer(name, s.element, extent=count)
     return name
 
 

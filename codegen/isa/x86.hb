@@ -21,6 +21,8 @@ feature avx512dq   { machine x86_64; cpuinfo "avx512dq";    flag "-mavx512dq"
                      probe { leaf 7; register ebx; bit 17 }; xcr0 0xe6 }
 feature avx512vl   { machine x86_64; cpuinfo "avx512vl";    flag "-mavx512vl"
                      probe { leaf 7; register ebx; bit 31 }; xcr0 0xe6 }
+feature avx512vbmi { machine x86_64; cpuinfo "avx512vbmi";  flag "-mavx512vbmi"
+                     probe { leaf 7; register ecx; bit 1 }; xcr0 0xe6 }
 feature avx512vnni { machine x86_64; cpuinfo "avx512_vnni"; flag "-mavx512vnni"
                      probe { leaf 7; register ecx; bit 11 }; xcr0 0xe6 }
 feature avx512bf16 { machine x86_64; cpuinfo "avx512_bf16"; flag "-mavx512bf16"

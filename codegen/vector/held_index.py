@@ -39,22 +39,31 @@ def held_index(e: ir.Load, unit: Unit) -> ir.Expr:
     """The index of a load with what is computed of narrower integers in an array. Lanes that its mask does
     not have load nothing there either."""
 
-    def masked(part: ir.Expr) -> ir.Expr:
-        if isinstance(part, ir.Load) and part.type.lanes == e.type.lanes and part.mask is None:
-            return replace(part, mask=e.mask)
-        return part
-
     def held(part: ir.Expr) -> ir.Expr:
         if part.type.lanes == 1:
             return part
         if isinstance(part, ir.Cast) and part.type.element == I64 and _is_computed(part.value):
-            value = part.value if e.mask is None else rewrite(part.value, masked)
-            loads = [n for n in nodes(value) if isinstance(n, ir.Load) and n.type.lanes > 1]
-            if e.mask is None or all(n.mask is not None for n in loads):
+            value = under_mask(part.value, e)
+            if value is not None:
                 return ir.Cast(part.type, _array(value, unit), part.span)
         return map_children(part, held)
 
     return held(e.index)
+
+
+def under_mask(part: ir.Expr, e: ir.Load) -> ir.Expr | None:
+    """A part of the load's index whose loads have its mask; None where some of them cannot."""
+    if e.mask is None:
+        return part
+
+    def masked(n: ir.Expr) -> ir.Expr:
+        if isinstance(n, ir.Load) and n.type.lanes == e.type.lanes and n.mask is None:
+            return replace(n, mask=e.mask)
+        return n
+
+    value = rewrite(part, masked)
+    loads = (n for n in nodes(value) if isinstance(n, ir.Load) and n.type.lanes > 1)
+    return value if all(n.mask is not None for n in loads) else None
 
 
 def _is_computed(e: ir.Expr) -> bool:
@@ -62,9 +71,17 @@ def _is_computed(e: ir.Expr) -> bool:
     loaded by lanes as well."""
     if not e.type.element.is_int or e.type.element == I64:
         return False
-    vectors = [n for n in nodes(e) if isinstance(n, EXPRESSIONS) and n.type.lanes > 1]
-    arithmetic = any(isinstance(n, ir.Binary | ir.Unary | ir.Select | ir.Call) for n in vectors)
-    return arithmetic and not any(isinstance(n, LEFT_ALONE) for n in vectors)
+    arithmetic = any(isinstance(n, ir.Binary | ir.Unary | ir.Select | ir.Call) for n in _vectors(e))
+    return arithmetic and can_be_cut(e)
+
+
+def can_be_cut(e: ir.Expr) -> bool:
+    """Whether some lanes of it can be computed by themselves."""
+    return not any(isinstance(n, LEFT_ALONE) for n in _vectors(e))
+
+
+def _vectors(e: ir.Expr) -> list[ir.Node]:
+    return [n for n in nodes(e) if isinstance(n, EXPRESSIONS) and n.type.lanes > 1]
 
 
 def _array(e: ir.Expr, unit: Unit) -> ir.Expr:

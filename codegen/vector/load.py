@@ -8,17 +8,18 @@ from hbc.codegen.text.registers import holder, piece_of
 from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type, constant
 from hbc.codegen.text.unit import ADD, LOGIC_OR, Unit
-from hbc.codegen.vector.held_index import held_index
+from hbc.codegen.vector.held_index import can_be_cut, held_index, under_mask
 from hbc.codegen.vector.machine import machine_of
 from hbc.codegen.vector.spilled_mask import each_live_lane, spilled_mask
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
-from hbc.ir.lang.types import BOOL, U8, Memory
-from hbc.ir.vectors.byte_table import byte_places, is_in_byte_table
+from hbc.ir.lang.types import BOOL, U8, DType, Memory
+from hbc.ir.vectors.byte_table import is_in_byte_table, narrow_places, place_type
 from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.take import Take
+from hbc.ir.vectors.vector_width import widest_bits
 
 
 def load(e: ir.Load, unit: Unit) -> str:
@@ -81,7 +82,7 @@ def _is_uniform(mask: ir.Expr) -> TypeGuard[ir.Broadcast]:
 
 
 def _register(e: ir.Load, unit: Unit) -> str:
-    t, lanes, machine = e.type.element, e.type.lanes, machine_of(unit)
+    t, machine = e.type.element, machine_of(unit)
     piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
     name = register(e.buffer, e.index, unit)
     text: str | None = None
@@ -98,23 +99,40 @@ def _register(e: ir.Load, unit: Unit) -> str:
         raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
     if e.mask is None:
         return name
-    condition = machine.masks.text(e.mask, t.bits, unit)
+    return _kept(name, e.mask, t, unit)
+
+
+def _kept(text: str, mask: ir.Expr, t: DType, unit: Unit) -> str:
+    """A vector with zeros where the mask does not hold."""
+    lanes, machine = mask.type.lanes, machine_of(unit)
+    condition = machine.masks.text(mask, t.bits, unit)
     if machine.has("keep", t.name):
-        return machine.put("keep", t, lanes, (condition, name), unit)
+        return machine.put("keep", t, lanes, (condition, text), unit)
     nothing = machine.registers.zero(t, lanes)
-    return machine.put("select", t, lanes, (condition, name, nothing), unit)
+    return machine.put("select", t, lanes, (condition, text, nothing), unit)
 
 
 def _in_table(e: ir.Load, unit: Unit) -> str | None:
     """Bytes of a small table that is in registers as a whole."""
-    buffer = unit.buffers[e.buffer]
-    if e.mask is not None or not is_in_byte_table(e, buffer.extent, unit.target):
+    buffer, machine = unit.buffers[e.buffer], machine_of(unit)
+    narrow = place_type(buffer.extent, unit.target)
+    if narrow is None or not is_in_byte_table(e, buffer.extent, unit.target):
         return None
-    places = byte_places(e.index)
+    places = narrow_places(e.index, narrow)
+    if places is not None and e.mask is not None:
+        places = under_mask(places, e)
     if places is None:
         return None
-    t, lanes, text = e.type.element, e.type.lanes, unit.printers.vector(places, unit)
-    return machine_of(unit).accesses.looked_up(buffer.text, buffer.extent, text, t, lanes, unit)
+    t, lanes = e.type.element, e.type.lanes
+    native = min(lanes, unit.target.vector_bits // widest_bits(places))
+    if native < lanes and not can_be_cut(places):
+        return None
+    parts = [
+        unit.printers.vector(Take()(places, tuple(range(start, start + native))), unit)
+        for start in range(0, lanes, native)
+    ]
+    text = machine.accesses.looked_up(buffer.text, buffer.extent, parts, t, lanes, unit)
+    return text if text is None or e.mask is None else _kept(text, e.mask, t, unit)
 
 
 def _by_lane(e: ir.Load, unit: Unit) -> str:

@@ -84,7 +84,7 @@ class Accesses:
     The others say None (or False) where the machine has nothing better than lane by lane: `repeated` loads
     few adjacent elements again and again, `permuted` few registers of them in another order, `rows`
     those of several rows, `gather` any; `scatter` stores to any places; `looked_up` are bytes of a small
-    table, from its text, how many it has, and the places as a vector of u8."""
+    table, from its text, how many it has, and the places: vectors of `place_type`, one after the other."""
 
     load: Callable[[str, ir.Expr, DType, int, Unit], str]
     load_live: Callable[[ir.Load, ir.Expr, Unit], str]
@@ -94,7 +94,7 @@ class Accesses:
     rows: Callable[[ir.Load, Unit], str | None]
     gather: Callable[[ir.Load, Unit], str | None] = lambda e, unit: None
     scatter: Callable[[ir.Store, Unit], bool] = lambda s, unit: False
-    looked_up: Callable[[str, int, str, DType, int, Unit], str | None] = lambda *_: None
+    looked_up: Callable[[str, int, Sequence[str], DType, int, Unit], str | None] = lambda *_: None
 
 
 @record

@@ -12,10 +12,10 @@ from hbc.codegen.x86.functions import register_mask
 from hbc.codegen.x86.types import (
     all_lanes,
     fill,
+    joined,
     lane_value,
     prefix,
     register_lanes,
-    resize,
     setr,
     spill,
     suffix,
@@ -175,21 +175,7 @@ def _gather_text(at: str, index: ir.Expr, t: DType, lanes: int, unit: Unit) -> s
     low, high = (
         _gather_text(at, Take()(index, tuple(range(s, s + half))), t, half, unit) for s in (0, half)
     )
-    return _joined(low, high, t, half)
-
-
-def _joined(low: str, high: str, t: DType, half: int) -> str:
-    """Two vectors of `half` lanes as one of twice as many."""
-    size = t.bits * half
-    if size == 128:
-        name = {"f32": "", "f64": "d"}.get(t.name, "i")
-        return f"_mm256_set_m128{name}({high}, {low})"
-    if size == 64:
-        return f"_mm_unpacklo_epi64({low}, {high})" if not t.is_float else (
-            f"_mm_movelh_ps({low}, {high})"
-        )  # fmt: skip
-    insert = {"f32": "insertf32x8", "f64": "insertf64x4"}.get(t.name, "inserti64x4")
-    return f"_mm512_{insert}({resize(low, t, 256, 512)}, {high}, 1)"
+    return joined(low, high, t, half)
 
 
 def _gather_call(kind: str, at: str, index: str, t: DType, size: int, scale: int) -> str:

@@ -160,6 +160,29 @@ def resize(text: str, t: DType, bits: int, to: int) -> str:
     return f"{width_prefix(max(bits, to))}_cast{a}_{b}({text})"
 
 
+def joined(low: str, high: str, t: DType, half: int) -> str:
+    """Two vectors of `half` lanes as one of twice as many."""
+    size = t.bits * half
+    if size == 128:
+        name = {"f32": "", "f64": "d"}.get(t.name, "i")
+        return f"_mm256_set_m128{name}({high}, {low})"
+    if size < 128:
+        if t.is_float:
+            return f"_mm_movelh_ps({low}, {high})"
+        return f"_mm_unpacklo_epi{size}({low}, {high})"
+    insert = {"f32": "insertf32x8", "f64": "insertf64x4"}.get(t.name, "inserti64x4")
+    return f"_mm512_{insert}({resize(low, t, 256, 512)}, {high}, 1)"
+
+
+def side_by_side(parts: Sequence[str], t: DType, lanes: int) -> str:
+    """Parts of a vector of so many lanes, all alike, a power of two of them."""
+    while len(parts) > 1:
+        half = lanes // len(parts)
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts = [joined(low, high, t, half) for low, high in pairs]
+    return parts[0]
+
+
 def block_of(text: str, t: DType, lanes: int, part: int, number: int) -> str:
     """So many lanes of a longer register: the number-th run of them, of 128 or 256 bits."""
     bits, size = register_bits(t, lanes), part * t.bits

@@ -19,7 +19,7 @@ from hbc.frontend.plans.inline_limit import kept_apart
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.target import Target
+from hbc.ir.lang.target import Target, scheduled_for
 
 STRIPS = (0, 8, 16, 32, 64, 128)  # rows of a strip in which several Funcs are computed
 # Nodes of a formula in the last candidate. Pyramids of eight to ten levels (samples/apps) are lowered in 5 to
@@ -53,7 +53,9 @@ def candidates(
         yield from _of_graph(graph, machine, target, name, bool(some))
     for longest in (LONGEST_KEPT, LONGEST_LAST):
         apart = kept_apart(p.funcs, p.output_funcs, longest)
-        text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target, apart))
+        text = schedule_text(
+            name, scheduled_for(target), safe_lines(p, machine.vectors, target, apart)
+        )
         yield Candidate(text, "vectors along the innermost loops")
 
 
@@ -105,7 +107,7 @@ def _of_graph(
         for placing_of_strip in placed:
             if not promised:
                 placing_of_strip = replace(placing_of_strip, graph=replace(graph, promised={}))
-            text = schedule_text(name, target.name, lines_of(placing_of_strip))
+            text = schedule_text(name, scheduled_for(target), lines_of(placing_of_strip))
             if text not in seen:
                 seen.add(text)
                 yield Candidate(text, about(placing_of_strip), selects)

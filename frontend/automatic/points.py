@@ -27,7 +27,7 @@ from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.text.blocks import schedule_blocks
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.target import Target, schedule_order
+from hbc.ir.lang.target import Target, schedule_order, scheduled_for
 
 FROM, INSTRUCTIONS, STRIP = "from", "instructions", "strip"  # choices of the whole schedule
 AUTO = "auto"
@@ -66,7 +66,7 @@ class Space:
         start = top.pick(FROM, AUTO, [s.name for s in self.own])
         if start != AUTO:
             schedule = next(s for s in self.own if s.name == start)
-            text = variant(self.pipeline, schedule, self.name, self.target.name, top)
+            text = variant(self.pipeline, schedule, self.name, scheduled_for(self.target), top)
             origin = f"schedule {start} of the file"
             return Made(text, origin, top.effective(), top.asked, None, False)
         kind = top.pick(INSTRUCTIONS, *_kinds(self))
@@ -74,7 +74,7 @@ class Space:
         base = Choices(point)
         graph = inlined(self.pipeline, self.sizes, dots, base)
         placed = self._placed(graph, point, top)
-        text = schedule_text(self.name, self.target.name, lines_of(placed))
+        text = schedule_text(self.name, scheduled_for(self.target), lines_of(placed))
         chosen = placed.graph.choices
         asked = {**top.asked, **base.asked, **chosen.asked}
         point = {**top.effective(), **base.effective(), **chosen.effective()}
@@ -100,10 +100,10 @@ def space_of(
     instructions: Sequence[Instruction] = (),
 ) -> Space:  # fmt: skip
     """The space of a kernel at its typical sizes. Schedules are called `name`."""
-    serving = schedule_order(target.name)
+    serving = dict.fromkeys((target.name, *schedule_order(scheduled_for(target))[:2]))
     there, sizes = schedule_blocks(p.source), typical_sizes(p, given)
     fitting = [s for s in p.schedules if s.name in there and is_for(s, sizes)]
-    own = [s for t in serving[:2] for s in fitting if t in s.targets]
+    own = [s for t in serving for s in fitting if t in s.targets]
     machine, dots = machine_of(target), dots_of(instructions)
     return Space(p, target, sizes, machine, dots, name, tuple(dict.fromkeys(own)))
 

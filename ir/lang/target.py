@@ -38,6 +38,11 @@ class Target:
         return tuple(m for name, m in _TILES if name in self.instruction_sets)
 
     @property
+    def permutes_bytes(self) -> bool:
+        """Whether an instruction takes any bytes of two registers: VPERMI2B."""
+        return "avx512vbmi" in self.needs
+
+    @property
     def has_tiles(self) -> bool:
         """Whether statements may fill whole tiles."""
         return bool(self.tiles)
@@ -63,6 +68,10 @@ TARGETS: dict[str, Target] = {
             vector_registers=16,
         ),
         Target("avx512", 512, _WITH_AVX512, _AVX512, "avx2", "C with AVX-512 F/BW/DQ/VL intrinsics"),
+        Target(
+            "avx512vbmi", 512, (*_WITH_AVX512, "-mavx512vbmi"), (*_AVX512, "avx512vbmi"), "avx512",
+            "AVX-512 that permutes bytes of two registers",
+        ),
         Target(
             "avxvnni", 256, _WITH_AVX2, (*_AVX2, "avx_vnni"), "avx2",
             "AVX2 and its dot products of bytes and 16-bit integers",
@@ -106,6 +115,15 @@ TARGETS: dict[str, Target] = {
         ),
     )
 }  # fmt: skip
+
+
+def scheduled_for(target: Target) -> str:
+    """The target that a schedule for its vectors names: the least of those that it falls back on with as
+    wide ones, which it serves too."""
+    if target.instruction_sets:
+        return target.name
+    alike = (n for n in schedule_order(target.name) if TARGETS[n].vector_bits == target.vector_bits)
+    return list(alike)[-1]
 
 
 def schedule_order(target: str) -> tuple[str, ...]:

@@ -1,62 +1,82 @@
-"""Loads from small tables of bytes at places that depend on data, and those places as bytes.
+"""Loads from small tables of bytes at places that depend on data, and those places as narrow integers.
 
-t[i64(i32(x[..]) & 63)]   where `t` has 64 bytes   ->   x[..] & 63, as bytes, each within the table
+t[i64(i32(x[..]) & 63)]   where `t` has 64 bytes   ->   x[..] & 63, as bytes
 """
 
 from __future__ import annotations
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import ARM, X86, Target
-from hbc.ir.lang.types import I8, U8
+from hbc.ir.lang.types import I8, I16, I64, U8, U16, DType
 from hbc.ir.vectors.stored_ranges import lane_range
 
 BLOCK = 16  # bytes that one instruction looks up in
-MOST_BLOCKS = 8  # an index then has its highest bit free
+MOST_OF_BYTES = 256  # bytes of a table that an index of 8 bits reaches
+MOST_OF_WORDS = 1024
+"""Where instructions look up in 128 bytes at once: eight of them."""
 WRAPPING = (ir.Op.ADD, ir.Op.SUB, ir.Op.AND, ir.Op.OR, ir.Op.XOR)
-POWERS = tuple(1 << n for n in range(8))
+POWERS = tuple(1 << n for n in range(16))
 ORDERED = (ir.Op.MIN, ir.Op.MAX)
+SIGNED = {U8: I8, U16: I16, I8: I8, I16: I16}
 
 
 def is_in_byte_table(e: ir.Load, extent: int, target: Target) -> bool:
     """Whether the load of any lanes reads what the target looks up in registers: bytes of an array of
-    `extent` of them, whole blocks, at places that are proven to be inside."""
-    if target.machine not in (X86, ARM) or target.vector_bits == 0:
-        return False
-    if e.type.element not in (I8, U8) or extent % BLOCK or not 0 < extent <= BLOCK * MOST_BLOCKS:
-        return False
-    low, high = lane_range(e.index, {})
-    if low is None or high is None or low < 0 or high >= extent:
-        return False
-    return byte_places(e.index) is not None
+    `extent` of them. All places are inside, as those of any load are (of live lanes; others get any element,
+    and 0 afterwards)."""
+    t = place_type(extent, target)
+    return t is not None and e.type.element in (I8, U8) and narrow_places(e.index, t) is not None
 
 
-def byte_places(e: ir.Expr) -> ir.Expr | None:
-    """The index, whose values fit a byte, computed in u8. None where wider parts are needed."""
-    to = U8(e.type.lanes)
+def place_type(extent: int, target: Target) -> DType | None:
+    """The type of places in a table of so many bytes; None where the target has no registers for it."""
+    if target.machine not in (X86, ARM) or target.vector_bits == 0 or extent <= 0:
+        return None
+    if extent <= MOST_OF_BYTES:
+        return U8
+    return U16 if extent <= MOST_OF_WORDS and target.permutes_bytes else None
+
+
+def narrow_places(e: ir.Expr, t: DType) -> ir.Expr | None:
+    """The index, whose values fit `t`, computed in that as far as it wraps around; what is left of wider
+    parts, of 32 bits at most, is converted. None for others."""
+    to = t(e.type.lanes)
     match e:
         case ir.Const(value=v):
-            return ir.Const(int(v) & 255, to)
+            return ir.Const(_wrapped(int(v), t), to)
         case ir.Broadcast(value=ir.Const(value=v), lanes=lanes):
-            return ir.Broadcast(ir.Const(int(v) & 255, U8(1)), lanes)
-        case ir.Cast(value=v) if v.type.element.is_int:
-            return byte_places(v)
-        case ir.Binary(op=ir.Op.MOD, a=a, b=ir.Const(value=n)) if n in POWERS:
-            return _both(ir.Op.AND, a, ir.Const(n - 1, a.type))
+            return ir.Broadcast(ir.Const(_wrapped(int(v), t), t(1)), lanes)
+        case ir.Cast(value=v) if v.type.element.is_int and e.type.element.bits >= t.bits:
+            return narrow_places(v, t)
+        case ir.Binary(op=ir.Op.MOD, a=a, b=ir.Const(value=n)) if n in POWERS[: t.bits + 1]:
+            return _both(ir.Op.AND, a, ir.Const(n - 1, a.type), t)
         case ir.Binary(op=op, a=a, b=b) if op in WRAPPING:
-            return _both(op, a, b)
-        case ir.Binary(op=op, a=a, b=b) if op in ORDERED and _is_byte(a) and _is_byte(b):
-            return _both(op, a, b)
-        case ir.Load() | ir.Var() if e.type.element in (I8, U8):
-            return e if e.type == to else ir.Cast(to, e)
+            return _both(op, a, b, t)
+        case ir.Binary(op=op, a=a, b=b) if op in ORDERED and _fits(a, t) and _fits(b, t):
+            return _both(op, a, b, t)
+        case ir.Binary(op=op, a=a, b=b) if (
+            op in ORDERED and _fits(a, s := SIGNED[t]) and _fits(b, s)
+        ):
+            inner = _both(op, a, b, s)
+            return None if inner is None else ir.Cast(to, inner)
+        case _ if e.type == to:
+            return e
+        case _ if e.type.element.is_int and e.type.element != I64:
+            return ir.Cast(to, e)
         case _:
             return None
 
 
-def _both(op: ir.Op, a: ir.Expr, b: ir.Expr) -> ir.Expr | None:
-    x, y = byte_places(a), byte_places(b)
+def _both(op: ir.Op, a: ir.Expr, b: ir.Expr, t: DType) -> ir.Expr | None:
+    x, y = narrow_places(a, t), narrow_places(b, t)
     return None if x is None or y is None else ir.Binary(op, x, y)
 
 
-def _is_byte(e: ir.Expr) -> bool:
+def _fits(e: ir.Expr, t: DType) -> bool:
     low, high = lane_range(e, {})
-    return low is not None and high is not None and low >= 0 and high <= 255
+    return low is not None and high is not None and t.limits[0] <= low and high <= t.limits[1]
+
+
+def _wrapped(value: int, t: DType) -> int:
+    low, high = t.limits
+    return (value - low & high - low) + low

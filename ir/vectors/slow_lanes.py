@@ -76,8 +76,10 @@ def slow_lanes(
     their own."""
     if target.vector_bits == 0 or target.machine == GPU:
         return []
-    arrays = {n.buffer: n.memory for n in nodes(kernel.body) if isinstance(n, ir.Allocate)}
+    allocated = [n for n in nodes(kernel.body) if isinstance(n, ir.Allocate)]
+    arrays = {n.buffer: n.memory for n in allocated}
     extents = {a.name: a.known_extent for a in kernel.arguments}
+    extents |= {n.buffer: int(n.extent.value) for n in allocated if isinstance(n.extent, ir.Const)}
     extents |= {t.name: prod(t.shape) for t in kernel.tables}
 
     def in_table(n: ir.Node) -> bool:

@@ -38,13 +38,27 @@ SHAPES = {
     "complex": (64, 512, "f32 M N 2", "f32 M N 2"),
     "reversed_fir": (64, 1024, "i16 M N+3", "i16 M N"),
     "structures": (64, 512, "f32 M N 3", "f32 M N 3"),
+    "table_100": (128, 1024, "u8 M N", "u8 M N"),
+    "table_256": (128, 1024, "u8 M N", "u8 M N"),
+    "table_1024": (128, 1024, "i16 M N", "u8 M N"),
 }
-PLAIN = {"avx2": ["-mavx2", "-mfma"], "avx512": ["-march=native"]}
+PLAIN = {"avx2": ["-mavx2", "-mfma"], "avx512": ["-march=native"], "avx512vbmi": ["-march=native"]}
 EXACT = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-predictive-commoning"]
 OWN = {  # as the first lines of hbc's C say
     "avx2": [*EXACT, "-mavx2", "-mfma", "-mf16c", "-mbmi2"],
-    "avx512": [*EXACT, "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c", "-mbmi2"],
-}  # fmt: skip
+    "avx512": [
+        *EXACT,
+        "-mavx512f",
+        "-mavx512bw",
+        "-mavx512dq",
+        "-mavx512vl",
+        "-mfma",
+        "-mf16c",
+        "-mbmi2",
+    ],
+}
+OWN["avx512vbmi"] = [*OWN["avx512"], "-mavx512vbmi"]  # fmt: skip
+MOST = {"u8": 256, "i16": 1200}  # what numbers are less than
 ROUNDS, BATCH = 41, 2e-3  # rounds, and seconds of calls in each
 Call = tuple[Any, list[Any]]
 
@@ -53,6 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--before", type=Path, help="another checkout with its .venv")
     parser.add_argument("--kernels", nargs="*", default=list(SHAPES))
+    parser.add_argument("--targets", nargs="*", default=list(PLAIN))
     chosen = parser.parse_args()
     peers = ["gcc", "clang", *(["halide"] if halide.hl else [])]
     before = ["before"] if chosen.before else []
@@ -62,7 +77,7 @@ def main() -> None:
     gains: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen.kernels:
-            for target in PLAIN:
+            for target in chosen.targets:
                 times = timed(name, target, chosen.before, Path(folder) / f"{name}_{target}", peers)
                 now = times["now"]
                 ratios = [times["before"] / now] if before else []
@@ -109,7 +124,7 @@ def array(shape: str, rows: int, columns: int) -> NDArray[Any]:
     element, *extents = shape.split()
     sizes = {"M": rows, "N": columns, "N+3": columns + 3}
     dims = [sizes[e] if e in sizes else int(e) for e in extents]
-    return np.random.default_rng(1).integers(1, 100, dims).astype(TYPES[element])
+    return np.random.default_rng(1).integers(1, MOST.get(element, 100), dims).astype(TYPES[element])
 
 
 def once(call: Call, times: int) -> float:

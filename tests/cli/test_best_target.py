@@ -35,6 +35,7 @@ AVX2 = TARGETS["avx2"].needs
 AVX512 = (*TARGETS["avx512"].needs, *AVX2)
 NEWEST = (*AVX512, "avx_vnni", "avx512_vnni", "avx512_bf16")
 TILES = (*NEWEST, *TARGETS["amx"].needs)
+PERMUTING = (*NEWEST, "avx512vbmi")
 
 
 def kernel(folder: Path, types: tuple[str, str, str], *schedules: str) -> Path:
@@ -70,6 +71,8 @@ def chosen(
         # No instruction that AVX-512 lacks multiplies f32: what the other schedules are for, they are not.
         (FLOATS, NEWEST, "avx512", "fast"),
         (FLOATS, TILES, "avx512", "fast"),
+        (FLOATS, PERMUTING, "avx512vbmi", "fast"),
+        (BYTES, PERMUTING, "avx512vnni", "dot"),
         (BYTES, ("asimd", "asimddp"), "arm_dot", "neon"),
         (FLOATS, ("asimd",), "c", "portable"),
     ],
@@ -94,6 +97,8 @@ def test_a_target_with_a_schedule_and_no_better_one_without(
         (("fast", "dot"), "avx512bf16"),
     ):
         assert chosen(kernel(tmp_path, BF16, *schedules), TILES, monkeypatch)[0] == target
+    # As wide vectors, and no more instructions that multiply.
+    assert chosen(kernel(tmp_path, BF16, "fast"), PERMUTING, monkeypatch) == ("avx512vbmi", "fast")
     assert chosen(kernel(tmp_path, BYTES, "narrow", "narrow_dot"), TILES, monkeypatch) == (
         "avxvnni", "narrow_dot",
     )  # fmt: skip

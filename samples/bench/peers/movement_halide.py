@@ -18,6 +18,7 @@ FEATURES = {
     "avx2": "sse41-avx-avx2-fma-f16c",
     "avx512": "sse41-avx-avx2-fma-f16c-avx512-avx512_skylake-avx512_cannonlake",
 }
+FEATURES["avx512vbmi"] = FEATURES["avx512"]
 CODES = {"i": 0, "u": 1, "f": 2}  # of halide_type_t
 
 
@@ -51,7 +52,7 @@ def buffer(array: NDArray[Any]) -> Buffer:
 
 def compiled(name: str, target: str, folder: Path) -> Path:
     """An object with the function `halide`, of buffers of A and B."""
-    f, a = KERNELS[name](target == "avx512")
+    f, a = KERNELS[name](target != "avx2")
     made = folder / f"{name}_{target}_halide.o"
     f.compile_to_object(
         made.as_posix(), [a], "halide", hl.Target(f"x86-64-linux-{FEATURES[target]}")
@@ -156,10 +157,24 @@ def _structures(wide: bool) -> tuple[Any, Any]:
     return f, a
 
 
+def _table(t: Any, extent: int, divisor: int, wide: bool) -> tuple[Any, Any]:
+    (_, x, y), f, a = _names(), hl.Func("f"), hl.ImageParam(t, 2)
+    table, i = hl.Func("table"), hl.Var("i")
+    table[i] = hl.u8(i * i / divisor)
+    at = hl.i32(a[x, y])
+    f[x, y] = table[at % extent if extent < 256 else hl.clamp(at, 0, extent - 1)]
+    table.bound(i, 0, extent).compute_root().vectorize(i, 4)
+    f.vectorize(x, 64 if wide else 32)
+    return f, a
+
+
 KERNELS: dict[str, Callable[[bool], tuple[Any, Any]]] = {
     "transpose_f32": lambda wide: _transpose(hl.Float(32), 16 if wide else 8),
     "transpose_u8": lambda wide: _transpose(hl.UInt(8), 32 if wide else 16),
     "rgb_to_planar": _rgb_to_planar, "planar_to_rgb": _planar_to_rgb, "rgb_to_y": _rgb_to_y,
     "rgb_to_yuv": _rgb_to_yuv, "unpack_int4": _unpack_int4, "complex": _complex,
     "reversed_fir": _reversed_fir, "structures": _structures,
+    "table_100": lambda wide: _table(hl.UInt(8), 100, 255, wide),
+    "table_256": lambda wide: _table(hl.UInt(8), 256, 255, wide),
+    "table_1024": lambda wide: _table(hl.Int(16), 1024, 4108, wide),
 }  # fmt: skip

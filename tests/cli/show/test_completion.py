@@ -36,8 +36,8 @@ def offered(*words: str) -> list[str]:
     ("words", "wanted"),
     [
         (("comp",), ["compile"]),
-        (("run", "gemm.hb", "--target", "avx512v"), ["avx512vnni"]),
-        (("compile", "gemm.hb", "--targets", "c,avx512v"), ["c,avx512vnni"]),
+        (("run", "gemm.hb", "--target", "avx512v"), ["avx512vbmi", "avx512vnni"]),
+        (("compile", "gemm.hb", "--targets", "c,avx512vn"), ["c,avx512vnni"]),
         (("bench", str(SAMPLES / "gemm_f32.hb"), "--schedule", "na"), ["narrow"]),
         (("compile", str(SAMPLES / "gemm_f32.hb"), "--set", ""), ["M=", "N=", "K="]),
         (("compile", "no such file.hb", "--schedule", ""), ["auto", "none"]),

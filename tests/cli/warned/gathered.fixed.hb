@@ -1,6 +1,6 @@
 size N
 input t: f32[256]
-input u: u8[256]
+input u: u8[300]
 input q: u8[N]
 output y: f32[N]
 output z: u8[N]

@@ -11,59 +11,124 @@ from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import emit_c
 from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.types import DTYPES
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
-KERNEL = """
+BYTES = """
+size N
+input x: {t}[N]
+input t: {t}[{extent}]
+output O: {t}[N]
+output P: {t}[N]
+output Q: f32[N]
+O[i] = t[i32(x[i]) % {extent}]
+P[i] = t[min(max(i32(x[i]) ^ 5, 0), {extent} - 1)]
+Q[i] = f32(t[min(i32(x[i]) & 255, {extent} - 1)])
+schedule fast for avx512, avx2, arm_dot {{
+    O.vectorize(i, 64)
+    P.vectorize(i, 16)
+    Q.vectorize(i, 8)
+}}
+"""
+WORDS = """
 size N
 input x: {index}[N]
 input t: {t}[{extent}]
 output O: {t}[N]
 output P: {t}[N]
+output Q: {t}[N]
 O[i] = t[i32(x[i]) % {extent}]
-P[i] = t[min(max(i32(x[i]) ^ 5, 0), {extent} - 1)]
+P[i] = t[clamp(i32(x[i]) + 5, 0, {extent} - 1)]
+Q[i] = t[i32(x[i] & 15)]
 schedule fast for avx512, avx2, arm_dot {{
     O.vectorize(i, 64)
-    P.vectorize(i, 16)
+    P.vectorize(i, 32)
+    Q.vectorize(i, 16)
 }}
 """
-EXTENTS = {16: True, 32: True, 64: True, 112: True, 128: True, 100: False, 144: False}
-"""By elements of the table: whether it is held in registers."""
+MACHINES = ["avx2", "avx512", "avx512vbmi", "arm_dot"]
+GCC = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 
-@pytest.mark.parametrize("target", ["avx2", "avx512", "arm_dot"])
-@pytest.mark.parametrize("element", ["u8", "i8"])
-@pytest.mark.parametrize("extent", EXTENTS)
-def test_looked_up(extent: int, element: str, target: str, tmp_path: Path) -> None:
-    machine, t = TARGETS[target], numpy_dtype(DTYPES[element])
+def native(text: str, target: str, folder: Path) -> tuple[Kernel, Path, str]:
+    """The kernel, its library and its C. Skipped where its code cannot run."""
+    machine = TARGETS[target]
     try:
         require_runnable(machine)
     except ToolError as e:
         pytest.skip(str(e))
-    text = KERNEL.format(extent=extent, t=element, index=element)
     kernel = lowered(text, target)
     source = emit_c(kernel, machine)
-    power = extent & (extent - 1) == 0
-    if power or not EXTENTS[extent]:
-        assert (f"_in_{extent}(t" in source.text) == EXTENTS[extent]
-    options = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
-    library = build_callable(source, machine, tmp_path, extra=options)
-    random = np.random.default_rng(7)
-    with Native(library, 1, 60.0) as native:
+    return kernel, build_callable(source, machine, folder, extra=GCC), source.text
+
+
+@pytest.mark.parametrize("target", MACHINES)
+@pytest.mark.parametrize(
+    ("extent", "element"),
+    [
+        *((n, "u8") for n in (1, 5, 16, 17, 64, 100, 144, 256)),
+        *((n, "i8") for n in (50, 112, 128, 255)),
+    ],
+)
+def test_by_bytes(extent: int, element: str, target: str, tmp_path: Path) -> None:
+    kernel, library, text = native(BYTES.format(extent=extent, t=element), target, tmp_path)
+    assert f"_in_{extent}(t" in text or extent == 1
+    random, t = np.random.default_rng(extent), numpy_dtype(DTYPES[element])
+    with Native(library, 1, 60.0) as run:
         for n in (1, 133, 640):
-            kind = numpy_dtype(DTYPES[element])
-            x = random.integers(0, 256, n * kind.itemsize, dtype=np.uint8).view(kind)
+            x = random.integers(0, 256, n, dtype=np.uint8).view(t)
             table = random.integers(0, 256, extent, dtype=np.uint8).view(t)
-            made = dict.fromkeys("OP", ((n,), DTYPES[element]))
-            got = native.call(kernel.name, [n], {"x": x, "t": table}, made, guarded=True).outputs
+            made = dict.fromkeys("OP", ((n,), DTYPES[element])) | {"Q": ((n,), DTYPES["f32"])}
+            got = run.call(kernel.name, [n], {"x": x, "t": table}, made, guarded=True).outputs
             wide = x.astype(np.int32)
             assert np.array_equal(got["O"], table[wide % extent]), n
             assert np.array_equal(got["P"], table[np.clip(wide ^ 5, 0, extent - 1)]), n
+            assert np.array_equal(got["Q"], table[np.minimum(wide & 255, extent - 1)]), n
 
 
-@pytest.mark.parametrize("target", ["avx2", "avx512", "arm_dot"])
+@pytest.mark.parametrize(
+    ("extent", "index", "target"),
+    [
+        *((100, index, target) for index in ("i16", "i32") for target in MACHINES),
+        *((257, "u16", target) for target in MACHINES),
+        *((n, "i16", "avx512vbmi") for n in (320, 448, 640, 777, 896, 1024, 1025)),
+        *((n, "i32", "avx512vbmi") for n in (1000, 1024)),
+    ],
+)
+def test_by_wider_places(extent: int, index: str, target: str, tmp_path: Path) -> None:
+    """Beyond 256 elements in registers with VBMI alone, beyond 1024 nowhere."""
+    text = WORDS.format(extent=extent, t="u8", index=index)
+    kernel, library, printed = native(text, target, tmp_path)
+    most = 1024 if target == "avx512vbmi" else 256
+    assert ("look_up_" in printed) == (extent <= most)
+    random, t = np.random.default_rng(extent), numpy_dtype(DTYPES[index])
+    with Native(library, 1, 60.0) as run:
+        for n in (1, 133, 640):
+            x = random.integers(0, 256, n * t.itemsize, dtype=np.uint8).view(t)
+            near = random.integers(0, extent, n).astype(t)
+            x = np.where(np.arange(n) % 2 == 0, x, near).astype(t)
+            x = np.where(x > 2**31 - 10, near, x).astype(t)  # x + 5 does not wrap around
+            table = random.integers(0, 256, extent, dtype=np.uint8)
+            made = dict.fromkeys("OPQ", ((n,), DTYPES["u8"]))
+            got = run.call(kernel.name, [n], {"x": x, "t": table}, made, guarded=True).outputs
+            wide = x.astype(np.int64)
+            assert np.array_equal(got["O"], table[wide % extent]), n
+            assert np.array_equal(got["P"], table[np.clip(wide + 5, 0, extent - 1)]), n
+            assert np.array_equal(got["Q"], table[wide & 15]), n
+
+
+@pytest.mark.parametrize("target", MACHINES)
 def test_constant_tables_are_looked_up_too(target: str) -> None:
     """Where the table is a `constant` input, of which the code keeps a dense copy."""
-    text = KERNEL.format(extent=64, t="u8", index="u8").replace("t: u8[64]", "t: u8[64] constant")
+    text = BYTES.format(extent=64, t="u8").replace("t: u8[64]", "t: u8[64] constant")
     assert "_in_64(t" in emit_c(lowered(text, target), TARGETS[target]).text
+
+
+def test_tails_are_looked_up_too(tmp_path: Path) -> None:
+    """Under a mask: no table is read lane by lane."""
+    lines = BYTES.format(extent=64, t="u8").splitlines()
+    text = "\n".join(line for line in lines if "Q" not in line)
+    for target in MACHINES:
+        assert "= t[" not in emit_c(lowered(text, target), TARGETS[target]).text, target

@@ -20,7 +20,7 @@ LOOKUP = """
 size   N
 input  A: i16[N]
 input  B: u8[N]
-input  T: u8[64]
+input  T: u8[2000]
 output O: u8[N]
 
 O[i] = T[i64(clamp(i32(A[i]) * 3 + i32(B[i] / 2), 0, 63))]
@@ -37,7 +37,7 @@ def test_places_are_computed_as_vectors(vector_target: str, tmp_path: Path) -> N
     library = build_callable(
         source, machine, tmp_path, extra=("-O1", "-Wall", "-Wextra", "-Werror")
     )
-    table = random.integers(0, 256, 64, np.uint8)
+    table = random.integers(0, 256, 2000, np.uint8)
     with Native(library, 1, 60.0) as native:
         for n in (1, 63, 64, 131):
             a, b = random.integers(-40, 40, n, np.int16), random.integers(0, 256, n, np.uint8)

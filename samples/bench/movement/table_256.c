@@ -1,0 +1,13 @@
+static unsigned char t[256];
+
+__attribute__((constructor)) static void fill(void)
+{
+    for (int i = 0; i < 256; ++i)
+        t[i] = (unsigned char)(i * i / 255);
+}
+
+void plain(long M, long N, const unsigned char *restrict A, unsigned char *restrict B)
+{
+    for (long i = 0; i < M * N; ++i)
+        B[i] = t[A[i]];
+}
