@@ -18,7 +18,15 @@ from hbc.codegen.moves.text import Constant, Constants, instruction_text
 from hbc.codegen.text.names import Scope
 from hbc.ir.lang.target import ARM, X86
 from hbc.ir.movement.chain import ANY, Chain, Movement, Row, Step, coarse, does
-from hbc.ir.movement.library import WIDTHS, known_chain, library_file, read_library, written
+from hbc.ir.movement.library import (
+    BELOW,
+    VBMI,
+    WIDTHS,
+    known_chain,
+    library_file,
+    read_library,
+    written,
+)
 from hbc.ir.movement.windows import Place, adjacent, asked, in_blocks, inverted, spans
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
 from hbc.ir.moves.instruction_table import Form, InstructionTable
@@ -27,8 +35,9 @@ from hbc.synth.shuffles.choices import Choosing, choosing
 
 FILES = {
     (X86, 128): "avx2_shuffles.sf", (X86, 256): "avx2_shuffles.sf", (X86, 512): "avx512_shuffles.sf",
-    (ARM, 128): "neon_moves.sf",
+    (VBMI, 512): "avx512_shuffles.sf", (ARM, 128): "neon_moves.sf",
 }  # fmt: skip
+SETTINGS = {VBMI: {"vbmi": "1"}}
 CONSTANT = re.compile(r"\[\d+: [^\]]*\]")
 ACROSS = ("permute", "cvtepu")  # in names of 256-bit instructions of which there is no shorter one
 
@@ -49,7 +58,9 @@ def instructions_of(machine: str, width: int) -> Choosing:
 
     file = SHIPPED / FILES[machine, width]
     source = Source(source_name(file), read_source(file))
-    definitions, constants = load_sets(source, {"bits": "8"}, importer(SHIPPED))
+    definitions, constants = load_sets(
+        source, {"bits": "8", **SETTINGS.get(machine, {})}, importer(SHIPPED)
+    )
     table = instruction_table(str(width), definitions, constants, width // 8, 8)
     if (machine, width) == (X86, 128):
         table = replace(table, forms=tuple(_halved(table)), _parts={}, _stacks={}, _doubled=[])
@@ -163,12 +174,18 @@ def joined(vectors: Sequence[Sequence[Place]], bits: int) -> Iterator[Movement]:
 
 
 def learned(machine: str, width: int) -> Iterator[tuple[Movement, Chain]]:
-    """The usual movements that the library does not know."""
+    """The usual movements that the library does not know; or of which the one below knows longer chains."""
     instructions = instructions_of(machine, width)
+    text = library_file(machine, width).read_text("ascii")
+    own = dict(read_library(text, machine)) if text else {}
+    below = BELOW.get(machine)
     for m in dict.fromkeys(map(coarse, usual(width))):
-        chain = None if known_chain(m, machine) else learn(m, instructions)
-        if chain is not None:
-            yield m, chain[0]
+        longer = None if below is None else known_chain(m, below)
+        if m in own or (below is not None and (m.bits > 8 or (longer and longer.cost == 1))):
+            continue
+        found = learn(m, instructions)
+        if found is not None and (longer is None or found[0].cost < longer.cost):
+            yield m, found[0]
 
 
 if __name__ == "__main__":

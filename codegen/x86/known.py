@@ -11,7 +11,7 @@ from hbc.codegen.x86.permute import unpacked
 from hbc.codegen.x86.types import cast_register, setr
 from hbc.ir.lang.target import X86
 from hbc.ir.lang.types import I8, DType
-from hbc.ir.movement.library import WIDTHS, known_step
+from hbc.ir.movement.library import WIDTHS, known_step, library_of
 from hbc.ir.vectors.take import integer
 
 CONSTANTS = re.compile(r"\[(\d+): ([^\]]*)\]")
@@ -33,7 +33,7 @@ def known_shuffle(
             row = [
                 position * lanes + s if s >= 0 else r for r, s in zip(row, sources[j], strict=True)
             ]
-        text = known_step(t.bits, tuple(row), X86)
+        text = known_step(t.bits, tuple(row), library_of(unit.target))
         if text is not None:
             whole = [cast_register(texts[j], t, I8, lanes) for j in order]
             return cast_register(written_step(text, whole), I8, t, lanes * t.bits // 8)

@@ -78,7 +78,7 @@ def shuffled(loads: list[str], sources: list[list[int]], t: DType, unit: Unit) -
         return loads[0]
     if n * t.bits == 128:
         return _bytes(loads, sources, t)
-    if wide and t.bits >= 16:
+    if wide and (t.bits >= 16 or unit.target.permutes_bytes):
         return unpacked(loads, sources, t) or _two_sources(loads, sources, t, n)
     if t.bits >= 32 and n * t.bits == 256:
         return unpacked(loads, sources, t) or _words(loads, sources, t)

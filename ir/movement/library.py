@@ -1,5 +1,5 @@
 """The chains that come with hbc: a text for each machine and width of its registers, `known/x86_64/512.txt`
-and so on.
+and so on. What takes fewer instructions with VBMI is in `known/x86_64_vbmi` too.
 
     movement 32 8 2                    units of 32 bits, 8 in a register, 2 sources
     want 0 2 4 6 8 10 12 14
@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.target import ARM, X86
+from hbc.ir.lang.target import ARM, X86, Target
 from hbc.ir.movement.chain import (
     ANY,
     WIDEST_UNIT,
@@ -35,8 +35,20 @@ from hbc.ir.movement.chain import (
 )  # fmt: skip
 
 FOLDER = Path(__file__).parent / "known"
-WIDTHS: Mapping[str, tuple[int, ...]] = {X86: (128, 256, 512), ARM: (128,)}
+VBMI = f"{X86}_vbmi"
+WIDTHS: Mapping[str, tuple[int, ...]] = {X86: (128, 256, 512), VBMI: (512,), ARM: (128,)}
 """Bits of a register, by machine."""
+BELOW = {VBMI: X86}  # whose instructions it has too
+
+
+def library_of(target: Target) -> str:
+    """The machine whose chains are for the target."""
+    return VBMI if target.permutes_bytes else target.machine
+
+
+def _machines(machine: str) -> tuple[str, ...]:
+    """It, and the one below it."""
+    return (machine, BELOW[machine]) if machine in BELOW else (machine,)
 
 
 def library_file(machine: str, width: int) -> Path:
@@ -47,10 +59,9 @@ def library_file(machine: str, width: int) -> Path:
 def known_chain(m: Movement, machine: str) -> Chain | None:
     """The chain of the library that does the movement on the machine, in its units."""
     short, width = coarse(m), m.bits * m.lanes
-    found = _entries(machine, width).get(_wanted(short))
-    if found is None:
-        return None
-    chain = _proven(machine, width, *found)
+    wanted = _wanted(short)
+    own = next((n for n in _machines(machine) if wanted in _entries(n, width)), None)
+    chain = None if own is None else _proven(own, width, *_entries(own, width)[wanted])
     if chain is None:
         return None
     times = m.lanes // short.lanes
@@ -60,13 +71,14 @@ def known_chain(m: Movement, machine: str) -> Chain | None:
 
 def known_step(bits: int, row: Row, machine: str) -> str | None:
     """The C of the instruction that makes a row, in units of so many bits, of one or two registers."""
-    steps = _steps(machine, bits * len(row))
+    width = bits * len(row)
     unit: Row | None = row
     while unit is not None:
-        found = steps.get((bits, _shown(unit)))
-        if found is not None:
-            text, *entry = found
-            return None if _proven(machine, bits * len(unit), *entry) is None else text
+        for own in _machines(machine):
+            found = _steps(own, width).get((bits, _shown(unit)))
+            if found is not None:
+                text, *entry = found
+                return None if _proven(own, width, *entry) is None else text
         bits, unit = bits * 2, paired(unit) if bits < WIDEST_UNIT and len(unit) > 2 else None
     return None
 

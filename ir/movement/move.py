@@ -26,7 +26,7 @@ from hbc.ir.lang.types import TILES, DType
 from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
 from hbc.ir.movement.chain import Chain
 from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
-from hbc.ir.movement.library import WIDTHS, known_chain
+from hbc.ir.movement.library import WIDTHS, known_chain, library_of
 from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.places import IN_MEMORY, Access, Rows, groups, is_apart
 from hbc.ir.movement.price import price_of, price_of_plan
@@ -245,7 +245,7 @@ class _Move:
             if any(rows.index(own, plan.run) is None for own in plan.sources):
                 continue
             parts = [
-                (part, known_chain(part.movement, self.target.machine))
+                (part, known_chain(part.movement, library_of(self.target)))
                 for part in separate(plan, bits)
             ]
             known = tuple((part, chain) for part, chain in parts if chain is not None)

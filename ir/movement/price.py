@@ -32,7 +32,7 @@ def price_of(access: Access, target: Target) -> int:
     if target.machine == ARM:
         return loads + LOOK_UP[loads]
     blocks = bits * lanes // BLOCK
-    if target.vector_bits == 512 and bits >= 16:
+    if target.vector_bits == 512 and (bits >= 16 or target.permutes_bytes):
         return loads + max(1, loads - 1)
     if blocks == 1 or bits >= WORD:
         return loads + 2 * loads - 1

@@ -23,7 +23,7 @@ from hbc.ir.lang.types import BOOL
 from hbc.ir.lang.walk import map_stmt, nodes, statements
 from hbc.ir.movement.chain import Chain, Movement
 from hbc.ir.movement.items import statement
-from hbc.ir.movement.library import WIDTHS, known_chain
+from hbc.ir.movement.library import WIDTHS, known_chain, library_of
 from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.places import ELEMENTS, IN_MEMORY, Access, Rows
 from hbc.ir.movement.price import price_of
@@ -67,7 +67,7 @@ class _Reverse:
         found = [_step(load) for load in _vectors(s.value)]
         if found.count(-1) < found.count(1) + 2:
             return None
-        return known_chain(Movement(bits, lanes, 1, (_backwards(lanes),)), self.target.machine)
+        return known_chain(Movement(bits, lanes, 1, (_backwards(lanes),)), library_of(self.target))
 
     def _is_lanewise(self, value: ir.Expr) -> bool:
         """Whether lanes have nothing to do with each other, and all come from memory."""

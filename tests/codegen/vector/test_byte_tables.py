@@ -8,6 +8,8 @@ from compiled import lowered
 
 from hbc.cli.prepare import require_runnable
 from hbc.cli.runs.native import Native
+from hbc.codegen.build import program
+from hbc.codegen.build.processor import SOFT
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import emit_c
 from hbc.ir.ground.diag import ToolError
@@ -117,6 +119,23 @@ def test_by_wider_places(extent: int, index: str, target: str, tmp_path: Path) -
             assert np.array_equal(got["O"], table[wide % extent]), n
             assert np.array_equal(got["P"], table[np.clip(wide + 5, 0, extent - 1)]), n
             assert np.array_equal(got["Q"], table[wide & 15]), n
+
+
+@pytest.mark.parametrize("extent", [100, 1000])
+def test_by_functions(extent: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a processor without AVX-512 executes it."""
+    monkeypatch.setattr(program, "softened_features", lambda target: SOFT)
+    text = WORDS.format(extent=extent, t="u8", index="i16")
+    kernel, library, _ = native(text, "avx512vbmi", tmp_path)
+    random = np.random.default_rng(extent)
+    x = random.integers(-(2**15), 2**15, 640).astype(np.int16)
+    table = random.integers(0, 256, extent, dtype=np.uint8)
+    made = dict.fromkeys("OPQ", ((640,), DTYPES["u8"]))
+    with Native(library, 1, 60.0) as run:
+        got = run.call(kernel.name, [640], {"x": x, "t": table}, made, guarded=True).outputs
+    wide = x.astype(np.int64)
+    assert np.array_equal(got["O"], table[wide % extent])
+    assert np.array_equal(got["P"], table[np.clip(wide + 5, 0, extent - 1)])
 
 
 @pytest.mark.parametrize("target", MACHINES)

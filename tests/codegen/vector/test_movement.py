@@ -33,7 +33,7 @@ from hbc.ir.lang.target import ARM, TARGETS, X86
 from hbc.ir.lang.types import DTYPES
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 from hbc.ir.movement.chain import ANY, Movement, Row, fine
-from hbc.ir.movement.library import WIDTHS, filled, library_file, read_library
+from hbc.ir.movement.library import VBMI, WIDTHS, filled, library_file, read_library
 from hbc.ir.movement.move import move
 from hbc.ir.movement.moved import Moved
 
@@ -92,7 +92,8 @@ def text_for(element: str, bits: int) -> str:
 @pytest.mark.parametrize(
     ("element", "target", "bits"),
     [
-        ("u8", "avx2", 256), ("u8", "avx512", 512), ("i16", "avx512", 512), ("f32", "avx2", 256),
+        ("u8", "avx2", 256), ("u8", "avx512", 512), ("u8", "avx512vbmi", 512), ("i16", "avx512", 512),
+        ("f32", "avx2", 256),
         ("f64", "avx512", 512), ("bf16", "avx2", 128), ("u8", "arm_dot", 128), ("i16", "arm_dot", 128),
         ("f32", "arm_dot", 512), ("f64", "arm_dot", 128),
     ],
@@ -153,6 +154,10 @@ COUNTS: dict[tuple[str, str, int], dict[str, tuple[int, int]]] = {
         "A 4": (12, 4), "A 3": (13, 4), "A 1": (5, 4), "J4 4 stored": (12, 4),
         "J3 3 stored": (9, 3), "J2 2 stored": (4, 2), "I 1": (2, 1), "M 16": (64, 64),
     },
+    ("u8", "avx512vbmi", 512): {
+        "A 4": (8, 4), "A 3": (9, 4), "J4 4 stored": (8, 4), "J3 3 stored": (6, 3),
+        "J2 2 stored": (2, 2), "M 16": (64, 64),
+    },
     ("f32", "avx2", 256): {
         "A 4": (12, 4), "A 3": (12, 4), "A 1": (4, 4), "J4 4 stored": (12, 4), "J3 3 stored": (9, 3),
         "J2 2 stored": (4, 2), "M 4": (8, 8),
@@ -178,25 +183,27 @@ def test_counts(element: str, target: str, bits: int) -> None:
     assert moved_for(element, target, bits) == COUNTS[element, target, bits]
 
 
+LIBRARIES = [(machine, width) for machine in (X86, VBMI) for width in WIDTHS[machine]]
 STEPS = {
-    width: sorted(
+    (machine, width): sorted(
         {
             (step.text, fine(step.row, m.bits // 8))
-            for m, chain in read_library(library_file(X86, width).read_text(), str(width))
+            for m, chain in read_library(library_file(machine, width).read_text(), str(width))
             for step in chain.steps
         }
     )
-    for width in WIDTHS[X86]
+    for machine, width in LIBRARIES
 }
 
 
-@pytest.mark.parametrize("width", WIDTHS[X86])
-def test_each_instruction_of_the_library(width: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("machine", "width"), LIBRARIES)
+def test_each_instruction_of_the_library(machine: str, width: int, tmp_path: Path) -> None:
     """Of registers whose bytes have numbers, its result has those that the library says."""
-    target = TARGETS["avx512" if width == 512 else "avx2"]
+    target = TARGETS["avx512vbmi" if machine == VBMI else "avx512" if width == 512 else "avx2"]
+    all_steps = STEPS[machine, width]
     prefix, register = f"_mm{'' if width == 128 else width}", f"__m{width}i"
     lines = []
-    for number, (text, row) in enumerate(STEPS[width]):
+    for number, (text, row) in enumerate(all_steps):
         value = written_step(text, ["u", "v"])
         lines.append(
             f"{prefix}_storeu_si{width}(({register} *)(out + {number * len(row)}), {value});"
@@ -212,8 +219,8 @@ void steps(const uint8_t *in, uint8_t *out)
     {body}
 }}
 """.replace("_mm128", "_mm")
-    got = _steps(CSource("steps", code, ""), target.name, len(STEPS[width]) * width // 8, tmp_path)
-    for (text, row), made in zip(STEPS[width], got.reshape(-1, width // 8), strict=True):
+    got = _steps(CSource("steps", code, ""), target.name, len(all_steps) * width // 8, tmp_path)
+    for (text, row), made in zip(all_steps, got.reshape(-1, width // 8), strict=True):
         assert _agrees(row, made), text
 
 
@@ -237,7 +244,12 @@ def _steps(source: CSource, target: str, size: int, folder: Path) -> Array:
 
 
 def test_instructions_have_functions_where_there_is_no_avx512() -> None:
-    names = {n for text, _ in STEPS[512] for n in re.findall(r"_mm512_\w+", text)}
+    names = {
+        n
+        for own in (X86, VBMI)
+        for text, _ in STEPS[own, 512]
+        for n in re.findall(r"_mm512_\w+", text)
+    }
     assert [n for n in sorted(names) if soft_function(n) is None] == []
 
 
