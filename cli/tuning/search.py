@@ -10,7 +10,7 @@ from typing import Protocol
 
 from hbc.cli.measuring.builder import FOREVER, Builder, libraries
 from hbc.cli.measuring.meter import Meter
-from hbc.cli.measuring.racing import race
+from hbc.cli.measuring.racing import Interrupted, race
 from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial, best_of
 from hbc.cli.tuning.strategy import BATCH, Explored, Strategy, measured
 from hbc.ir.ground.record import mutable
@@ -94,7 +94,11 @@ class Search:
         fresh = [c for c in candidates if c.key not in kept]
         champion = self.champion() if fresh else None
         refused: list[Trial] = []
-        raced = self._raced(fresh, champion, refused)
+        try:
+            raced = self._raced(fresh, champion, refused)
+        except Interrupted as stop:
+            self.trials += [*refused, *stop.trials]
+            raise
         for trial in [*refused, *raced]:
             self.note(trial)
         by = {t.candidate.key: t for t in [*kept.values(), *refused, *raced]}

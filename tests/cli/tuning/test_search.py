@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from tuning_fakes import FakeBuilder, FakeMeter, FakeSpace, Silent, full, search_of
 
-from hbc.cli.measuring.racing import race
+from hbc.cli.measuring.racing import Interrupted, race
 from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial
 from hbc.cli.tuning.at_random import AtRandom
 from hbc.cli.tuning.breaking_points import BreakingPoints
@@ -145,19 +145,19 @@ def test_who_is_behind_is_not_measured_on() -> None:
     fake = FakeMeter(lambda c: float(c.point["n"]))
     built = [Built(c, "", "", False) for c in (one, two)]
     race(fake, built, None, Random(0), rounds=10)
-    assert fake.windows == 1 + 10
+    assert fake.windows == 1 + 1 + 10  # the first of all when it is there
     assert not fake.running
 
 
 def test_nothing_begins_when_time_is_over() -> None:
-    """But the first of all, so that there is a result; it has one window."""
+    """But the first of all, so that there is a result; it has a window when it is there and one round."""
     one, two = (Candidate({"n": n}, f"schedule x for c {{ {n} }}", "", None) for n in (1, 2))
     built = [Built(c, "", "", False) for c in (one, two)]
     over = time.monotonic() - 1
     fake = FakeMeter(lambda c: float(c.point["n"]))
     found, _ = race(fake, built, None, Random(0), until=over)
     assert [t.candidate for t in found] == [one]
-    assert (fake.begun, fake.windows, fake.running) == (1, 1, set())
+    assert (fake.begun, fake.windows, fake.running) == (1, 2, set())
     found, _ = race(fake, built[1:], (built[0], 1.0), Random(0), until=over)
     assert (found, fake.begun) == ([], 2)  # the best only
 
@@ -172,6 +172,46 @@ def test_an_interruption_keeps_the_best() -> None:
     search.run(ByModel(Random(0)), Impatient())
     assert (search.stopped, len(search.trials)) == (INTERRUPTED, 8)
     assert search.best is not None
+
+
+def test_an_interruption_within_a_batch_keeps_what_was_measured() -> None:
+    """The first is measured when it is there, while others are compiled. The others were not yet."""
+
+    class Slow(FakeBuilder):
+        def build(
+            self, candidates: Sequence[Candidate], until: float = 0.0, least: int = 0
+        ) -> Iterator[Built | Trial]:
+            yield from super().build(candidates[:3])
+            raise KeyboardInterrupt
+
+    search = search_of(SPACE, meter(), Slow())
+    search.run(ByModel(Random(0)), Silent())
+    assert (search.stopped, len(search.trials)) == (INTERRUPTED, 1)
+    assert search.best is not None and search.best.candidate.point == {}
+    assert not search.meter.running
+
+
+@pytest.mark.parametrize("window", [3, 5])
+def test_an_interruption_within_a_race(window: int) -> None:
+    """Measured is in proportion to the best, or not at all."""
+    one, two, best = (
+        Candidate({"n": n}, f"schedule x for c {{ {n} }}", "", None) for n in (3, 4, 2)
+    )
+
+    def later(c: Candidate) -> None:
+        if fake.windows == window:
+            raise KeyboardInterrupt
+
+    fake = FakeMeter(lambda c: float(c.point["n"]), later=later, slow=lambda _: 10.0)
+    with pytest.raises(Interrupted) as stop:
+        race(
+            fake,
+            [Built(c, "", "", False) for c in (one, two)],
+            (Built(best, "", "", False), 2.0),
+            Random(0),
+        )
+    known = {t.candidate.point["n"]: t.seconds for t in stop.value.trials}
+    assert known.items() <= {3: 3.0, 4: 4.0}.items() and (window == 3 or len(known) == 2)
 
 
 @dataclass
