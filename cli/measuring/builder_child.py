@@ -31,8 +31,11 @@ from hbc.ir.lang.target import TARGETS, Target
 OBJECTS_BEFORE_COLLECTION = 1_000_000  # as in `main`: a compilation makes many objects that stay
 
 
-def answered(p: Pipeline, target: Target, asked: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The library of a candidate, or why there is none."""
+def answered(
+    p: Pipeline, target: Target, asked: dict[str, Any], folder: Path, first: bool
+) -> dict[str, Any]:
+    """The library of a candidate, or why there is none. The `first` of a process does not wait for headers to
+    be compiled, which takes as long as they save four others."""
     try:
         kernel = guarded(
             p, asked["text"], target, asked["settings"], asked["selects"], asked["strict"]
@@ -41,7 +44,7 @@ def answered(p: Pipeline, target: Target, asked: dict[str, Any], folder: Path) -
         source, native = for_this_processor(made, target, soft=False)
         compiler = find_compiler()
         options = flags(source, native, compiler)
-        extra = precompiled(source.text, options, compiler, folder)
+        extra = () if first else precompiled(source.text, options, compiler, folder)
         out = folder / f"{asked['key']}.so"
         build(source, native, out, compiler=compiler, extra=extra)
     except HbcError as failure:
@@ -69,12 +72,12 @@ def main() -> None:
     gc.freeze()  # what is loaded by now stays
     replies.write("{}\n")
     replies.flush()
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin):
         asked = json.loads(line)
         under = json.dumps(asked["settings"], sort_keys=True)
         if under not in checked:
             checked = {under: check(program, asked["settings"], False)}
-        reply = answered(checked[under], target, asked, folder)
+        reply = answered(checked[under], target, asked, folder, number == 0)
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 

@@ -90,7 +90,9 @@ def test_a_process_is_ended_with_the_time_and_begun_again() -> None:
         )
         bad = Candidate({}, "schedule x for c {\n    B.unroll(j, 2)\n}\n", "", None)
         assert list(made.serving({}).build([good], time.monotonic() + 0.001)) == []
-        for settings in ({"n": "2"}, {"n": "3"}):
+        for settings, compiled in (({"n": "2"}, 0), ({"n": "3"}, 1)):
             built, refused = made.serving(settings).build([other, bad])
             assert isinstance(built, Built) and built.function == "k"
             assert isinstance(refused, Trial) and refused.state is State.REFUSED
+            headers = list((made.folder / "0").glob("headers-*.gch"))
+            assert len(headers) == compiled
