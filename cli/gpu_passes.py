@@ -14,6 +14,7 @@ from hbc.codegen.gpu.same_fills import drop_repeated_fills
 from hbc.codegen.gpu.shared_reuse import reuse_shared
 from hbc.codegen.gpu.stage_copies import stage_copies
 from hbc.codegen.gpu.temporaries import place_temporaries
+from hbc.codegen.gpu.uniform_loads import uniform_loads
 from hbc.codegen.plan.at_most_once import at_most_once
 from hbc.codegen.threads.barriers import barriers
 from hbc.codegen.threads.whole_fills import whole_fills
@@ -25,7 +26,7 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "fold-tables": fold_tables,
     "whole-pieces": whole_pieces,
     "once": at_most_once,
-    "whole-fills": whole_fills,
+    "whole-fills": lambda k: whole_fills(uniform_loads(k)),
     "private-tiles": private_tiles,
     "selected": lambda k: drop_repeated_fills(place_temporaries(moves_anywhere(k))),
     "gather-updates": gathered_updates,

@@ -158,7 +158,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     Pass("simplify-vectors", on_kernel(simplify_kernel), ALWAYS,
         "The same rules again, on vectors."),
     Pass("whole-fills", on_gpu("whole-fills"), GPUS,
-        "Vectors that a block copies reach beyond rows with zeros. Before fragments are loaded from there."),
+        "Copies of vectors: places from data once, zeros beyond rows. Before fragments are loaded there."),
     Pass("private-tiles", on_gpu("private-tiles"), GPUS,
         "A block's fragments as each warp has them. While a vector statement still says all that it does."),
     Pass("select", select_instructions, TENSORS,
