@@ -7,6 +7,7 @@ The C is made from the `emit` of the descriptions. Operands are full-range: rand
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import GPU
 from hbc.ir.meaning.contraction import corners, largest
 from hbc.ir.meaning.instruction_semantics import execute
+from hbc.ir.meaning.numpy_types import Array
 
 CASES = [(m, i) for m in MACHINES for i in m.instructions]
 
@@ -26,14 +28,27 @@ def inner_sizes(i: Instruction) -> dict[str, int]:
     return {s.name: s.step * max(1, s.most // s.step * 5 // 8) for s in i.sizes}
 
 
+_BY_NAME = {i.name: i for _, i in CASES}
+
+
+@cache  # machines that execute the instruction are given the same
+def described(
+    name: str, sizes: tuple[tuple[str, int], ...], regimes: tuple[str, ...], trials: int
+) -> tuple[list[dict[str, Array]], list[Array]]:
+    """Operands, `trials` times for each regime, and what the description makes of them."""
+    i = _BY_NAME[name]
+    random = np.random.default_rng([ord(c) for c in name])
+    drawn = [operands(i, dict(sizes), r, random) for r in regimes for _ in range(trials)]
+    return drawn, [execute(i, given, dict(sizes)) for given in drawn]
+
+
 def agree(
     machine: Machine, i: Instruction, sizes: Mapping[str, int], regimes: Sequence[str], trials: int
 ) -> None:
     """Executes the instruction `trials` times for each regime of operands."""
-    random = np.random.default_rng([ord(c) for c in i.name])
-    drawn = [operands(i, sizes, r, random) for r in regimes for _ in range(trials)]
+    drawn, wanted = described(i.name, tuple(sizes.items()), tuple(regimes), trials)
     for n, got in enumerate(program(machine).run(i, sizes, drawn)):
-        wrong = differences(got, execute(i, drawn[n], sizes))
+        wrong = differences(got, wanted[n])
         where = f"{i.name}, {regimes[n // trials]}, {dict(sizes)}"
         assert not wrong, f"{where}:\n" + "\n".join(wrong[:8])
 
