@@ -67,8 +67,10 @@ test: $(DEV) $(LINKS)
 	@$(COMPILE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS)
+	@echo '$(BIN)/mypy, which takes one processor, beside the tests:'
+	@$(BIN)/mypy & typed=$$!; \
+	$(BIN)/python -m pytest --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS); tested=$$?; \
+	wait $$typed || { echo 'mypy found mistakes: they stand above' >&2; exit 1; }; exit $$tested
 
 # While working: the cases that tests/suite/costs.tsv calls quick, of a room and those above it with
 # ROOM=codegen/neon. mypy answers from its cache, compilers from build/compiled.
