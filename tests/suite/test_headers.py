@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import suite_headers
-from suite_headers import Precompiled, linked_sooner
+from suite_headers import Precompiled, less_optimized, linked_sooner
 
 TEXT = "#include <immintrin.h>\n__m128 f(__m128 a, __m128 b) { return _mm_add_ps(a, b); }\n"
 
@@ -102,3 +102,10 @@ def test_what_is_linked_as_it_is(words: str, gold: str | None) -> None:
 def test_cpp_is_linked_by_gold() -> None:
     words = linked_sooner(["g++", "-shared", "k.cpp", "-o", "k.so"], "ld.gold")
     assert words == ["g++", "-fuse-ld=gold", "-shared", "k.cpp", "-o", "k.so"]
+
+
+def test_cuda_for_the_processor_is_optimized_less() -> None:
+    shim = "-include templates/cuda_on_cpu.h k.cpp"
+    assert less_optimized(f"g++ -O1 {shim}".split()) == f"g++ -Og {shim}".split()
+    for others in (f"g++ -O1 -fsanitize=thread {shim}", f"clang++ -O1 {shim}", "g++ -O1 k.cpp"):
+        assert less_optimized(others.split()) == others.split()
