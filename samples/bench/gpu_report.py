@@ -68,19 +68,23 @@ def _peers(peers, version, kernels):
         return ["", "torch is not installed, or sees no GPU: nothing to compare with."]
     lines = [
         "", f"Peers: {version}. *ours*: the fastest schedule; above 1 it is faster.", "",
-        "| sample | sizes | peer | time | Tflop/s | peer / ours |", "|---|---|---|---:|---:|---:|",
+        "| sample | sizes | peer | time | Tflop/s | ours | time | peer / ours |",
+        "|---|---|---|---:|---:|---|---:|---:|",
     ]  # fmt: skip
     for p in peers:
         times = [
-            t["seconds"]
+            (t["seconds"], k["schedule"])
             for k in kernels
             for t in k["times"]
             if (k["sample"], t["sizes"]) == (p["sample"], p["sizes"])
         ]
         if "failure" not in p:
-            ratio = f"{p['seconds'] / min(times):.2f}" if times else ""
+            ours = " |  | "
+            if times:
+                least, schedule = min(times)
+                ours = f"{schedule} | {least * 1e6:.1f} us | {p['seconds'] / least:.2f}"
             lines.append(
                 f"| {p['sample']} | {at(p['sizes'])} | {p['peer']} | {p['seconds'] * 1e6:.1f} us"
-                f" | {p['flops'] / p['seconds'] / 1e12:.2f} | {ratio} |"
+                f" | {p['flops'] / p['seconds'] / 1e12:.2f} | {ours} |"
             )
     return lines
