@@ -49,7 +49,7 @@ curve[v]           = let t = clamp(f32(v - i64(black)) / (f32(white) - f32(black
 O[c, y, x] = curve[clamp(corrected[c, y, x], 0, 1023)]
 
 schedule strips for c, avx2, avx512, arm_dot {
-    O.split(y, yo, ys, 64).split(ys, yi, yy, 2).reorder(yo, yi, c, yy, x).vectorize(x, 32).parallel(yo)
+    O.split(y, yo, ys, 64).split(ys, yi, yy, 2).reorder(yo, yi, c, yy, x).vectorize(x, 64).parallel(yo)
     matrix.compute_root()
     curve.compute_root()
     clean.store_at(O, yo).compute_at(O, yi).vectorize(x, 32)
