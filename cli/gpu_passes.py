@@ -9,6 +9,7 @@ from hbc.codegen.fragments.fragment_lanes import fragment_lanes
 from hbc.codegen.fragments.private_tiles import private_tiles
 from hbc.codegen.fragments.whole_pieces import whole_pieces
 from hbc.codegen.gpu.aligned_launches import aligned_launches
+from hbc.codegen.gpu.asynchronous_products import asynchronous_products
 from hbc.codegen.gpu.gathered_updates import gathered_updates
 from hbc.codegen.gpu.same_fills import drop_repeated_fills
 from hbc.codegen.gpu.shared_reuse import reuse_shared
@@ -30,6 +31,7 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "private-tiles": private_tiles,
     "selected": lambda k: drop_repeated_fills(place_temporaries(moves_anywhere(k))),
     "gather-updates": gathered_updates,
+    "begin-products": asynchronous_products,
     "rotate": stage_copies,
     "reuse-shared": reuse_shared,
     "fragment-lanes": fragment_lanes,

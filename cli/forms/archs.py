@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hbc.cli.compiled import Compiled
 from hbc.ir.ground.diag import Diagnostic, UsageError
+from hbc.ir.lang.instruction import Instruction
 
 
-def gpu_archs(listed: str | None) -> tuple[str, ...]:
-    """Those of --arch, else that of the GPU here, else the usual ones."""
+def gpu_archs(listed: str | None, instructions: Sequence[Instruction] = ()) -> tuple[str, ...]:
+    """Those of --arch, else that of the GPU here, else the usual ones that have the instructions."""
     from hbc.codegen.build.gpu import gpu_arch, gpu_count
     from hbc.codegen.build.nvcc import DEFAULT_ARCHS, checked_archs
 
     if listed is not None:
         return checked_archs([a.strip() for a in listed.split(",")])
-    return (gpu_arch(),) if gpu_count() else DEFAULT_ARCHS
+    if gpu_count():
+        return (gpu_arch(),)
+    from hbc.codegen.cuda.limits import able_archs
+
+    return able_archs(instructions, DEFAULT_ARCHS)
 
 
 def check_archs(compiled: Compiled, listed: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.compiled import Compiled
 from hbc.cli.files.replace_file import replace_file
+from hbc.cli.forms.archs import gpu_archs
 
 if TYPE_CHECKING:
     from hbc.codegen.build.nvcc import Resources
@@ -40,15 +41,14 @@ def build_c(form: str, compiled: Compiled, folder: Path, made: Made) -> None:
     made.files.append(path)
 
 
-def build_gpu(
-    form: str, compiled: Compiled, folder: Path, made: Made, archs: tuple[str, ...]
-) -> None:
-    """By nvcc; PTX and cubins are one file for each architecture."""
+def build_gpu(form: str, compiled: Compiled, folder: Path, made: Made, listed: str | None) -> None:
+    """By nvcc, for what `--arch` lists; PTX and cubins are one file for each architecture."""
     from hbc.codegen.build.nvcc import CUDA_SUFFIX, build_cuda
     from hbc.codegen.cuda.source import CudaSource
 
     source = compiled.source
     assert isinstance(source, CudaSource)
+    archs = gpu_archs(listed, source.instructions)
     kind = next(k for k in CUDA_SUFFIX if k == form)
     groups = [(a,) for a in archs] if form in ("ptx", "cubin") else [archs]
     for group in groups:

@@ -11,7 +11,6 @@ import click
 from hbc.cli.compiled import Compiled
 from hbc.cli.files.replace_file import make_folder, replace_file
 from hbc.cli.forms import texts
-from hbc.cli.forms.archs import gpu_archs
 from hbc.cli.forms.built import Made, build_c, build_gpu
 from hbc.ir.ground.diag import Diagnostic, UsageError
 from hbc.ir.ground.record import record
@@ -77,7 +76,7 @@ def emit(name: str, compiled: Compiled, folder: Path | None, made: Made, archs: 
         made.files += write_all(into, form.files(compiled))
     if form.built:
         if on_gpu:
-            build_gpu(name, compiled, into, made, gpu_archs(archs))
+            build_gpu(name, compiled, into, made, archs)
         else:
             build_c(name, compiled, into, made)
 

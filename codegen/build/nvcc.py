@@ -21,7 +21,7 @@ from hbc.codegen.build.occupancy import occupancy
 from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.build.run_tool import compile_with, run_tool
 from hbc.codegen.build.toolchain import folder_of, kept_library
-from hbc.codegen.cuda.limits import check_instructions, check_shared
+from hbc.codegen.cuda.limits import check_instructions, check_shared, suited_archs
 from hbc.codegen.cuda.source import CudaSource
 from hbc.ir.ground.diag import Diagnostic, ToolError, UsageError
 from hbc.ir.ground.record import record
@@ -130,6 +130,7 @@ def build_cuda(
     refuses our text. HbcError: the same with an instruction in it that the user describes."""
     check_shared(source.shared, archs)
     check_instructions(source.instructions, archs, source.fragments)
+    archs = suited_archs(source.instructions, archs)
     with scratch_folder(folder_of(out)) as folder:
         text = folder / f"{source.name}.cu"
         text.write_text(_located(source, out), encoding="utf-8")
@@ -190,7 +191,10 @@ def build_cuda_cached(source: CudaSource, arch: str) -> Path:
 def _kind_flags(kind: CudaOutput, archs: Sequence[str]) -> list[str]:
     if kind in ("ptx", "cubin"):
         (arch,) = archs
-        return [f"-{kind}", f"-arch={arch}"]
+        if not arch.endswith("a"):
+            return [f"-{kind}", f"-arch={arch}"]
+        virtual = arch.replace("sm", "compute")  # `-arch` compiles for sm_90 too, by some versions
+        return [f"-{kind}", f"-gencode=arch={virtual},code={virtual if kind == 'ptx' else arch}"]
     flags = []
     for arch in archs:
         flags += ["-gencode", f"arch={arch.replace('sm', 'compute')},code={arch}"]

@@ -82,7 +82,7 @@ def _statement(s: ir.Stmt, unit: Unit, *, last: bool = True) -> None:
                     unit.out.line("break;")
         case ir.LetStmt():
             statement(s, unit, last=last)
-        case ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
+        case ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Fence():
             raise InternalError("codegen: a barrier outside of a GPU's kernel")
         case _:
             assert_never(s)

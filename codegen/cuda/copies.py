@@ -16,14 +16,14 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import mul
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.walk import contains
+from hbc.ir.lang.walk import nodes
 
 HEADER = "cuda_pipeline.h"
 
 
 def copies_ahead(kernel: Kernel) -> bool:
     """Whether anything is copied asynchronously, for which the file includes the header."""
-    return contains(kernel.body, ir.CopyCommit)
+    return any(isinstance(n, ir.CopyCommit) and not n.products for n in nodes(kernel.body))
 
 
 def copy_statement(s: ir.Stmt, unit: Unit) -> bool:

@@ -16,7 +16,7 @@ from hbc.codegen.cuda.index import (
     index_type,
     kernel_text,
 )
-from hbc.codegen.cuda.lane_fragments import LANE, lane_view
+from hbc.codegen.cuda.lane_fragments import GROUP_LANE, GROUP_NUMBER, LANE, lane_view
 from hbc.codegen.cuda.launch import AXES, STREAM, Launch, leave, print_launch
 from hbc.codegen.cuda.repeats import with_loops
 from hbc.codegen.cuda.resident import launch_bounds, tile_loop
@@ -25,6 +25,7 @@ from hbc.codegen.cuda.threads import (
     STATIC_SHARED,
     block_size,
     device_statement,
+    shared_alignment,
     shared_bytes,
     store_vector,
 )
@@ -36,7 +37,7 @@ from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import InternalError, error
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.launches import WARP
+from hbc.ir.lang.launches import GROUP, WARP
 from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite
 
@@ -44,7 +45,7 @@ MOST_THREADS = 1024
 ANY_STRIDES = "_any_strides"
 """Behind the name of the kernel for what the fastest version does not take."""
 _THREAD = re.compile(r"\bthread\b(?!s)")
-_LANE = re.compile(rf"\b{LANE}\b")
+_LANES = {GROUP_LANE: GROUP, LANE: WARP}
 
 
 def host_statement(s: ir.Stmt, unit: Unit) -> bool:
@@ -114,7 +115,8 @@ def _launch(s: ir.For, unit: Unit) -> None:
         **fragments(body, unit.instructions),
         **kinds,
     }
-    threads, shared = block_size(body, all_fragments), shared_bytes(body)
+    tiles = {buffer: f.lanes for buffer, f in all_fragments.items()}
+    threads, shared = block_size(body, tiles), shared_bytes(body)
     if threads > MOST_THREADS:
         raise error(
             f"a block of {threads} threads: a GPU runs at most {MOST_THREADS}", s.span,
@@ -172,11 +174,12 @@ def _function(
     )
     body = with_loops(body, device)
     device.scope.push()
-    device.scope.reserve("thread", "lane", DYNAMIC)
+    device.scope.reserve("thread", *_LANES, GROUP_NUMBER, DYNAMIC)
     if loops[0].marks.resident is None:
         _block_indices(loops, used, device)
     if shared > STATIC_SHARED:
-        device.out.line(f"extern __shared__ __align__(128) unsigned char {DYNAMIC}[];")
+        align = shared_alignment(body)
+        device.out.line(f"extern __shared__ __align__({align}) unsigned char {DYNAMIC}[];")
     device.offset = 0 if shared > STATIC_SHARED else None
     if loops[0].marks.resident is None:
         statement(body, device)
@@ -184,14 +187,22 @@ def _function(
         tile_loop(loops, body, used, device)
     device.scope.pop()
     lines = list(device.out.lines)
-    if any(_LANE.search(line) for line in lines):
-        lines.insert(0, f"    const int {LANE} = threadIdx.x % {WARP};")
+    for lane, count in _LANES.items():
+        if _uses(lines, lane):
+            lines.insert(0, f"    const int {lane} = threadIdx.x % {count};")
+    if _uses(lines, GROUP_NUMBER):
+        number = f"__shfl_sync(0xffffffff, threadIdx.x / {GROUP}, 0)"
+        lines.insert(0, f"    const int {GROUP_NUMBER} = {number};")
     if any(_THREAD.search(line) for line in lines):
         lines.insert(0, "    const int thread = threadIdx.x;")
     note = nest.note or ""
     bounds = launch_bounds(threads, loops[0])
     unit.functions.append(kernel_text(name, indices, names, arrays, bounds, lines, note))
     return [*names, *values]
+
+
+def _uses(lines: Sequence[str], name: str) -> bool:
+    return any(re.search(rf"\b{name}\b", line) for line in lines)
 
 
 def _block_indices(loops: Sequence[ir.For], used: Collection[str], device: Unit) -> None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from hbc.codegen.cuda.products import shared_operand
 from hbc.codegen.fragments.fragment_kinds import FragmentKind
 from hbc.codegen.fragments.matrix_loads import matrix_load
 from hbc.codegen.gpu.swizzle import split_place, swizzle_bits
@@ -37,6 +38,10 @@ from hbc.ir.vectors.lane_offsets import lane_offsets
 
 LANE = "lane"
 """The C variable of a thread's number in its warp."""
+GROUP_LANE = "group_lane"
+"""That of its number in a group of four warps."""
+GROUP_NUMBER = "group"
+"""And of the number of that group, which the compiler is told to be the same for all lanes of a warp."""
 WORD_BITS = 32
 """Of a register."""
 _HERE = "lane of the warp"  # its name in the IR
@@ -92,10 +97,13 @@ def whole_statement(s: ir.Store, kinds: Mapping[str, FragmentKind], unit: Unit) 
     if isinstance(s.value, ir.Instruct):
         i = unit.instructions[s.value.name]
         names = {}
-        for o, x in zip(i.operands, s.value.args, strict=True):
-            if not isinstance(x, ir.Load) or x.buffer not in kinds:
+        for n, (o, x) in enumerate(zip(i.operands, s.value.args, strict=True)):
+            if isinstance(x, ir.Load) and n in i.shared:
+                names[o.name] = shared_operand(x, i, unit)
+            elif isinstance(x, ir.Load) and x.buffer in kinds:
+                names[o.name] = unit.buffers[x.buffer].text
+            else:
                 return False
-            names[o.name] = unit.buffers[x.buffer].text
         unit.out.line(statement(i, "", names))
         return True
     if s.buffer not in kinds or s.value.type.lanes != kinds[s.buffer].elements.size:

@@ -50,6 +50,38 @@ def fragment_places(body: ir.Stmt) -> dict[Memory, Span]:
     return places
 
 
+def own_arch(instructions: Sequence[Instruction]) -> str | None:
+    """The one architecture, such as `sm_90a`, that has features of its own which the instructions need."""
+    names = (f.cpuinfo for i in instructions for f in i.needs)
+    return next((name for name in names if name.endswith("a")), None)
+
+
+def suited_archs(instructions: Sequence[Instruction], archs: Sequence[str]) -> tuple[str, ...]:
+    """The architectures, `sm_90a` in place of `sm_90` where instructions need it: the same GPUs run it."""
+    own = own_arch(instructions)
+    known = (own if own is not None and a == own.rstrip("a") else a for a in archs)
+    return tuple(dict.fromkeys(known))
+
+
+def able_archs(instructions: Sequence[Instruction], archs: Sequence[str]) -> tuple[str, ...]:
+    """Those that have the instructions, as `suited_archs`; all where none has."""
+    suited = suited_archs(instructions, archs)
+    return tuple(a for a in suited if not _lacks(instructions, a)) or suited
+
+
+def _lacks(instructions: Sequence[Instruction], arch: str) -> bool:
+    own, needed = own_arch(instructions), max((_needed(i) for i in instructions), default=0)
+    return _number(arch) < needed or (own is not None and arch != own)
+
+
+def _needed(i: Instruction) -> int:
+    return max(f.bit.leaf for f in i.needs)
+
+
+def _number(arch: str) -> int:
+    return int(arch.removeprefix("sm_").rstrip("af"))
+
+
 def check_instructions(
     instructions: Sequence[Instruction], archs: Sequence[str],
     asked: Mapping[Memory, Span] | None = None,
@@ -58,12 +90,13 @@ def check_instructions(
     `asked`: where the fragments were that it works on."""
     wrong: list[Diagnostic] = []
     for i in instructions:
-        needed = max(f.bit.leaf for f in i.needs)
-        lacking = [a for a in archs if int(a.removeprefix("sm_").rstrip("af")) < needed]
+        lacking = [a for a in suited_archs((i,), archs) if _lacks((i,), a)]
         if lacking:
+            needed = _needed(i)
+            name, older = own_arch((i,)) or f"sm_{needed}", _number(lacking[0]) < needed
             wrong.append(
                 Diagnostic(
-                    f"`{i.name}` needs sm_{needed}, and {lacking[0]} is older",
+                    f"`{i.name}` needs {name}, and {lacking[0]} {'is older' if older else 'has no such'}",
                     None if asked is None else asked.get(i.place.memory),
                     "leave it out of `--arch`, or use a schedule with other instructions",
                 )

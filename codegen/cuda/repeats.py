@@ -46,6 +46,7 @@ def repeated(s: ir.For, unit: Unit) -> None:
     unit.scope.push()
     text = unit.scope.fresh(s.var.partition("#")[0])
     unit.scope.bind(s.var, Binding(text, nonnegative=True))
+    unit.unrolled.add(s.var)
     bound = {v for frame in unit.scope.frames for v in frame.bindings}
     for name, member in unit.repeats.members.items():
         names = free_variables(member.index)

@@ -1,19 +1,21 @@
 """What the threads of a block do: loops over threads and lanes, shared and private memory, barriers.
 
 The threads of a block are numbered in one dimension. A nest of loops over threads runs on the first
-of them, as many as it has iterations; a nest in which lanes or tiles are used counts warps of 32.
+of them, as many as it has iterations; a nest in which lanes or tiles are used counts warps of 32, or
+groups of four where those hold tiles together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from contextlib import nullcontext
+from math import prod
 
 from hbc.codegen.c.stmt import braced, statement
 from hbc.codegen.cuda.atomics import atomic_statement
 from hbc.codegen.cuda.copies import copy_statement
 from hbc.codegen.cuda.fragments import declare_fragment, fragment_statement
-from hbc.codegen.cuda.lane_fragments import LANE
+from hbc.codegen.cuda.lane_fragments import GROUP_LANE, GROUP_NUMBER, LANE
+from hbc.codegen.cuda.products import product_statement
 from hbc.codegen.cuda.repeats import array_of, repeated
 from hbc.codegen.cuda.turns import turning_loop
 from hbc.codegen.text.names import Binding
@@ -22,14 +24,14 @@ from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.launches import WARP, by_warps, thread_count, thread_loops
+from hbc.ir.lang.launches import WARP, Tiles, lanes_of, thread_count, thread_loops
 from hbc.ir.lang.types import FRAGMENTS, DType, Memory
 from hbc.ir.lang.walk import children, names_read, nodes
 
 DYNAMIC = "shared_memory"
 STATIC_SHARED = 48 * 1024
 """Bytes of shared memory that a kernel may have without asking for them at its launch."""
-_ALIGN = 128  # of arrays in shared memory: bytes in a row of its banks
+ALIGN = 128  # of arrays in shared memory: bytes in a row of its banks
 _WORDS = {4: "unsigned", 8: "uint2", 16: "uint4"}
 
 
@@ -50,6 +52,8 @@ def device_statement(s: ir.Stmt, unit: Unit) -> bool:
             atomic_statement(s, op, unit)
         case ir.Store() if copy_statement(s, unit) or fragment_statement(s, unit):
             pass
+        case ir.Fence() | ir.CopyCommit(products=True) | ir.CopyWait(products=True):
+            product_statement(s, unit)
         case ir.CopyCommit() | ir.CopyWait():
             copy_statement(s, unit)
         case ir.Allocate():
@@ -65,22 +69,40 @@ def device_statement(s: ir.Stmt, unit: Unit) -> bool:
     return True
 
 
-def block_size(body: ir.Stmt, tiles: Collection[str]) -> int:
-    """Threads that a block needs: those of its largest nest, in whole warps. `tiles`: buffers that
-    warps hold together."""
+def block_size(body: ir.Stmt, tiles: Tiles) -> int:
+    """Threads that a block needs: those of its largest nest, in whole warps."""
     most = max((thread_count(n, tiles) for n in _nests(body)), default=1)
     return -(-most // WARP) * WARP
 
 
 def shared_bytes(body: ir.Stmt) -> int:
     """Of all arrays in shared memory, each aligned."""
-    arrays = (n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED)
-    return sum(map(array_bytes, arrays))
+    total = 0
+    for a in _arrays(body):
+        total = _aligned(total, _alignment(a)) + array_bytes(a)
+    return total
+
+
+def shared_alignment(body: ir.Stmt) -> int:
+    """Bytes that all of them together begin at a multiple of."""
+    return max(map(_alignment, _arrays(body)), default=ALIGN)
+
+
+def _arrays(body: ir.Stmt) -> list[ir.Allocate]:
+    """In shared memory, as they are declared."""
+    return [n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED]
 
 
 def array_bytes(s: ir.Allocate) -> int:
     """What an array of constant extent takes of shared memory."""
-    return _aligned(_extent(s) * s.element.bytes)
+    return _aligned(_extent(s) * s.element.bytes, _alignment(s))
+
+
+def _alignment(s: ir.Allocate) -> int:
+    """Bytes that an array in shared memory begins at a multiple of: pieces of rows lie at multiples of
+    their size, from which the hardware finds how their units change places."""
+    piece = 0 if s.swizzle is None else s.swizzle.lines * s.swizzle.line * s.element.bytes
+    return max(ALIGN, piece)
 
 
 def _nests(s: ir.Stmt) -> list[ir.For]:
@@ -99,14 +121,17 @@ def _count(loop: ir.For) -> int:
 def _threads(s: ir.For, unit: Unit) -> None:
     """The nest on as many threads as it has iterations; the others skip it."""
     loops, body = thread_loops(s)
-    warps, count = by_warps(s, unit.fragments), thread_count(s, unit.fragments)
+    together = lanes_of(s, {name: f.lanes for name, f in unit.fragments.items()})
     outer = [loop for loop in loops if loop.kind is ir.LoopKind.THREAD]
-    number = f"thread / {WARP}" if warps else "thread"
+    count = prod(map(_count, outer)) * together
+    number = f"thread / {together}" if together > 1 else "thread"
+    number = GROUP_NUMBER if together > WARP else number
     conditions = []
     if outer and count < unit.threads:
         conditions.append(f"thread < {count}")
     lanes = [loop for loop in loops if loop.kind is ir.LoopKind.LANE]
     conditions += [f"{LANE} < {_count(x)}" for x in lanes if _count(x) < WARP]
+    lane = LANE if all(_count(x) <= WARP for x in lanes) else GROUP_LANE
     head = f"if ({' && '.join(conditions)})" if conditions else ""
     braces = bool(head) or not unit.out.at_start
     if s.note:
@@ -120,9 +145,9 @@ def _threads(s: ir.For, unit: Unit) -> None:
             inner *= _count(loop)
         for loop in lanes:
             if loop.start == ir.const_index(0):
-                unit.scope.bind(loop.var, Binding(LANE, nonnegative=True))
+                unit.scope.bind(loop.var, Binding(lane, nonnegative=True))
             else:
-                _index(loop, LANE, loop.var in used, unit)
+                _index(loop, lane, loop.var in used, unit)
         statement(body, unit)
 
 
@@ -153,10 +178,11 @@ def declare_shared(s: ir.Allocate, unit: Unit) -> None:
     _note(s, unit)
     t, name = c_type(s.element), unit.scope.fresh(s.buffer)
     if unit.offset is None:
-        unit.out.line(f"__shared__ __align__({_ALIGN}) {t} {name}[{_extent(s)}];")
+        unit.out.line(f"__shared__ __align__({_alignment(s)}) {t} {name}[{_extent(s)}];")
     else:
+        unit.offset = _aligned(unit.offset, _alignment(s))
         unit.out.line(f"{t} *const {name} = reinterpret_cast<{t} *>({DYNAMIC} + {unit.offset});")
-        unit.offset += _aligned(_extent(s) * s.element.bytes)
+        unit.offset += array_bytes(s)
     unit.buffers[s.buffer] = Buffer(name, s.element, Memory.SHARED, swizzle=s.swizzle)
 
 
@@ -189,8 +215,8 @@ def _extent(s: ir.Allocate) -> int:
     return max(1, int(s.extent.value))
 
 
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGN) * _ALIGN
+def _aligned(size: int, to: int) -> int:
+    return -(-size // to) * to
 
 
 def store_vector(s: ir.Store, unit: Unit) -> None:

@@ -10,7 +10,17 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.types import BF16, F16, F32, I8, I32, TILES_OF_LANES, U8, DType
+from hbc.ir.lang.types import (
+    BF16,
+    F16,
+    F32,
+    FRAGMENT_LANES,
+    I8,
+    I32,
+    TILES_OF_LANES,
+    U8,
+    DType,
+)  # fmt: skip
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.fragment_layout import Numbers, elements_of
 
@@ -32,6 +42,11 @@ class Fragment:
     by_columns: bool
     shape: tuple[int, ...]  # as it lies in memory: rows, and the elements of a row
     rounded: bool = False  # floats whose significand is cut to 10 bits
+
+    @property
+    def lanes(self) -> int:
+        """That hold it together."""
+        return FRAGMENT_LANES[self.allocation.memory]
 
     @property
     def element_type(self) -> str:
@@ -60,6 +75,11 @@ class FragmentKind:
     def elements(self) -> Numbers:
         """[lane, element]: the numbers of the elements in the fragment's order."""
         return elements_of(self.instruction, self.operand)
+
+    @property
+    def lanes(self) -> int:
+        """That hold it together."""
+        return self.instruction.place.lanes
 
     @property
     def count(self) -> int:

@@ -28,7 +28,6 @@ from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, eq, mod, sub
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, substitute_stmt
@@ -38,7 +37,9 @@ ACCESSES = (16, 8, 4)
 """Bytes of one access, widest first."""
 
 
-_WARP = Interval(ir.const_index(0), ir.const_index(WARP - 1))
+def _numbers(kind: FragmentKind) -> Interval:
+    """Those of the lanes that hold a fragment."""
+    return Interval(ir.const_index(0), ir.const_index(kind.lanes - 1))
 
 
 def fragment_lanes(kernel: Kernel) -> Kernel:
@@ -150,7 +151,8 @@ class _Lanes:
         tests = [eq(mod(ir.Var(stride), n), 0) for stride, n in sorted(needed.items())]
         body = block(*together)
         body = ir.If(and_(*tests), body, block(*alone)) if tests else body
-        loop = ir.For(self.lane, ir.const_index(0), ir.const_index(WARP), ir.LoopKind.LANE, body)
+        count = ir.const_index(kind.lanes)
+        loop = ir.For(self.lane, ir.const_index(0), count, ir.LoopKind.LANE, body)
         return simplify_stmt(loop)
 
     def one(self, s: ir.Store, kind: FragmentKind, element: int) -> ir.Store:
@@ -159,7 +161,7 @@ class _Lanes:
         mask = None if s.mask is None else at_lane(s.mask, number)
         index, value = at_lane(s.index, number), at_lane(s.value, number)
         if isinstance(value, ir.Load) and value.buffer not in self.kinds:
-            facts = self.facts.with_range(self.lane, _WARP)
+            facts = self.facts.with_range(self.lane, _numbers(kind))
             value = replace(value, index=simplify(value.index, facts))
         return replace(s, index=index, value=value, mask=mask)
 
@@ -184,7 +186,7 @@ class _Lanes:
         other in any lane."""
         if _digits(kind, first, count) is None:
             return False
-        facts = self.facts.with_range(self.lane, _WARP)
+        facts = self.facts.with_range(self.lane, _numbers(kind))
         at = (at_lane(index, self.place(kind, first + n)) for n in range(count))
         places = [linear(simplify(e, facts)) for e in at]
         return all(

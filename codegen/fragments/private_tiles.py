@@ -24,20 +24,18 @@ from hbc.codegen.fragments.thread_view import (
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.launches import THREADS
+from hbc.ir.lang.launches import THREADS, Tiles, tiles_in
 from hbc.ir.lang.types import TILES
-from hbc.ir.lang.walk import map_stmt, nodes, substitute
+from hbc.ir.lang.walk import map_stmt, substitute
 
 
 def private_tiles(kernel: Kernel) -> Kernel:
     """The kernel where each warp has its own tiles. HbcError when warps use what others hold."""
-    tiles = {
-        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
-    }
-    return kernel.map_body(lambda s: _outside(s, frozenset(tiles), {})) if tiles else kernel
+    tiles = tiles_in(kernel.body)
+    return kernel.map_body(lambda s: _outside(s, tiles, {})) if tiles else kernel
 
 
-def _outside(s: ir.Stmt, tiles: frozenset[str], names: Mapping[str, ir.Expr]) -> ir.Stmt:
+def _outside(s: ir.Stmt, tiles: Tiles, names: Mapping[str, ir.Expr]) -> ir.Stmt:
     """Outside of the loops over threads. `names`: the numbers that are known by one."""
     if isinstance(s, ir.For) and s.kind in THREADS:
         return s
@@ -48,7 +46,7 @@ def _outside(s: ir.Stmt, tiles: frozenset[str], names: Mapping[str, ir.Expr]) ->
     return _private(spelled(s, names), tiles)
 
 
-def _private(s: ir.Allocate, tiles: frozenset[str]) -> ir.Stmt:
+def _private(s: ir.Allocate, tiles: Tiles) -> ir.Stmt:
     uses = [private_use(s, a) for a in private_accesses(s, tiles)]
     if not uses:
         return s

@@ -20,7 +20,6 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary, floordiv
-from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import block, nodes
 from hbc.ir.meaning.fragment_layout import Numbers
@@ -68,7 +67,7 @@ def row_reduction(s: ir.Stmt, kinds: Mapping[str, FragmentKind]) -> RowReduction
 def reduced_rows(
     together: Sequence[RowReduction], lane: str, place: Place, fresh: Callable[[str], str]
 ) -> ir.Stmt:
-    """The reductions, which are of one place, by the lanes of a warp."""
+    """The reductions, which are of one place, by the lanes that hold them."""
     first = together[0]
     t = first.value.type.element
     body: list[ir.Stmt] = []
@@ -86,7 +85,7 @@ def reduced_rows(
         )
         one = ir.const_index(1)
         body.append(ir.Allocate(name, t, one, Memory.STACK, block(*steps, end), "", s.span))
-    loop = ir.For(lane, _FIRST, ir.const_index(WARP), ir.LoopKind.LANE, block(*body))
+    loop = ir.For(lane, _FIRST, ir.const_index(first.kind.lanes), ir.LoopKind.LANE, block(*body))
     return simplify_stmt(loop)
 
 

@@ -25,7 +25,7 @@ from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, sub
-from hbc.ir.lang.launches import THREADS, WARP
+from hbc.ir.lang.launches import THREADS, Tiles, tiles_in
 from hbc.ir.lang.types import INDEX, TILES, Memory
 from hbc.ir.lang.walk import (
     children,
@@ -46,15 +46,12 @@ def thread_view(nest: ir.For) -> ir.For:
     """The nest where buffers in registers outside of the loops over threads hold what one thread (or
     warp) uses, with its indices. HbcError when threads use what others hold. Only for printing: it
     means something for one thread alone. Tiles are private before: see `private_tiles`."""
-    tiles = frozenset(
-        n.buffer for n in nodes(nest) if isinstance(n, ir.Allocate) and n.memory in TILES
-    )
-    made = _blocks(nest, tiles, {})
+    made = _blocks(nest, tiles_in(nest), {})
     assert isinstance(made, ir.For)
     return made
 
 
-def _blocks(s: ir.Stmt, tiles: frozenset[str], names: Mapping[str, ir.Expr]) -> ir.Stmt:
+def _blocks(s: ir.Stmt, tiles: Tiles, names: Mapping[str, ir.Expr]) -> ir.Stmt:
     """Outside of the loops over threads. `names`: the numbers that are known by one."""
     if isinstance(s, ir.For) and s.kind in THREADS:
         return s
@@ -96,7 +93,7 @@ class PrivateUse:
     digits: tuple[tuple[int, int], ...]  # (coefficient, extent) where the first is linear in them
 
 
-def _private(s: ir.Allocate, tiles: frozenset[str]) -> ir.Allocate:
+def _private(s: ir.Allocate, tiles: Tiles) -> ir.Allocate:
     uses = [private_use(s, a) for a in private_accesses(s, tiles)]
     if not uses:
         return s
@@ -107,14 +104,12 @@ def _private(s: ir.Allocate, tiles: frozenset[str]) -> ir.Allocate:
     return replace(s, extent=ir.const_index(extent), body=body)
 
 
-def private_accesses(s: ir.Allocate, tiles: frozenset[str]) -> Iterator[ThreadAccess]:
+def private_accesses(s: ir.Allocate, tiles: Tiles) -> Iterator[ThreadAccess]:
     """All accesses of the buffer, which are in loops over threads. HbcError for another."""
     yield from _below(s, s.body, tiles, NOTHING)
 
 
-def _below(
-    s: ir.Allocate, n: ir.Stmt, tiles: frozenset[str], facts: Facts
-) -> Iterator[ThreadAccess]:
+def _below(s: ir.Allocate, n: ir.Stmt, tiles: Tiles, facts: Facts) -> Iterator[ThreadAccess]:
     match n:
         case ir.For(kind=kind) if kind in THREADS:
             yield from nest_accesses(n, (s.buffer,), facts, tiles)
@@ -168,7 +163,7 @@ def private_use(s: ir.Allocate, a: ThreadAccess) -> PrivateUse:
 
 
 def _by_number(a: ThreadAccess, mine: Linear) -> Numbers | None:
-    """What the thread's number adds to the index, for each number in turn (of a warp, its first)."""
+    """What the thread's number adds to the index, for each number in turn (of a warp or group, its first)."""
     axes = {
         d.name: np.arange(d.extent or 1).reshape(
             [-1 if n == k else 1 for k in range(len(a.digits))]
@@ -185,8 +180,8 @@ def _by_number(a: ThreadAccess, mine: Linear) -> Numbers | None:
         total = total + c * value
     for d, weight in zip(a.digits, a.weights, strict=True):
         number = number + weight * axes[d.name]
-    by_number = np.zeros(int(number.max()) // (WARP if a.warp else 1) + 1, np.int64)
-    by_number[number.ravel() // (WARP if a.warp else 1)] = total.ravel()
+    by_number = np.zeros(int(number.max()) // a.together + 1, np.int64)
+    by_number[number.ravel() // a.together] = total.ravel()
     return by_number
 
 
@@ -198,7 +193,10 @@ def check_owners(s: ir.Allocate, uses: Sequence[PrivateUse]) -> None:
     high = np.full(extent, -1)
     for u in uses:
         count = min(len(first), len(u.by_thread))
-        if u.access.warp != uses[0].access.warp or (first[:count] != u.by_thread[:count]).any():
+        if (
+            u.access.together != uses[0].access.together
+            or (first[:count] != u.by_thread[:count]).any()
+        ):
             raise _elsewhere(s, u.access.node)
         first = u.by_thread if len(u.by_thread) > len(first) else first
         held = elements(u.access)
@@ -207,7 +205,7 @@ def check_owners(s: ir.Allocate, uses: Sequence[PrivateUse]) -> None:
             raise _elsewhere(s, u.access.node)
         for shift in shifts:
             _note_owners(low, high, held, shift)
-        lanes = WARP if u.access.warp else 1
+        lanes = u.access.together
         if ((high >= 0) & (low // lanes != high // lanes)).any():
             raise _elsewhere(s, u.access.node)
 

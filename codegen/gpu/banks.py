@@ -18,8 +18,8 @@ from hbc.ir.algebra.evaluate import evaluated
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.launches import THREADS, WARP
-from hbc.ir.lang.types import INDEX, TILES, Memory
+from hbc.ir.lang.launches import THREADS, WARP, tiles_in
+from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import contains, free_variables, inner_statements, nodes, substitute
 from hbc.ir.moves.bank_conflicts import Words, wavefronts
 
@@ -48,9 +48,7 @@ def bank_uses(kernel: Kernel) -> list[BankUse]:
         for n in nodes(kernel.body)
         if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED
     }
-    tiles = frozenset(
-        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
-    )
+    tiles = tiles_in(kernel.body)
     worst: dict[tuple[str, bool, int], BankUse] = {}
     for nest, names in _nests(kernel.body, {}) if shared else ():
         accesses = dict.fromkeys(nest_accesses(nest, shared, tiles=tiles, outside=names))
@@ -83,7 +81,7 @@ def _use(a: ThreadAccess, array: ir.Allocate) -> BankUse | None:
         return None
     if contains(a.index, ir.Load):
         return None
-    if a.warp:
+    if a.together > 1:
         return _matrix_rows(a, array)
     size = array.element.bytes
     width = len(a.offsets) * size

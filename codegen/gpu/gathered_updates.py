@@ -18,8 +18,8 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, binary, gt
 from hbc.ir.lang.identity import identity_of
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.launches import THREADS, WARP, by_warps, thread_loops
-from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.launches import THREADS, WARP, Tiles, by_warps, thread_loops, tiles_in
+from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import block, contains, free_variables, map_stmt, nodes, statements
 from hbc.ir.passes.halves import widen_halves
 from hbc.ir.vectors.vector_masks import conjuncts
@@ -33,8 +33,7 @@ def gathered_updates(kernel: Kernel) -> Kernel:
         return kernel
     everything = list(nodes(kernel.body))
     taken = {n.buffer for n in everything if isinstance(n, ir.Allocate | ir.Load | ir.Store)}
-    tiles = {n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory in TILES}
-    return kernel.map_body(_Gather(taken, tiles).outside)
+    return kernel.map_body(_Gather(taken, tiles_in(kernel.body)).outside)
 
 
 @record
@@ -42,7 +41,7 @@ class _Gather:
     """`taken`: names of buffers; `tiles`: buffers in tile memory."""
 
     taken: set[str]
-    tiles: Collection[str]
+    tiles: Tiles
 
     def outside(self, s: ir.Stmt) -> ir.Stmt:
         """Down to the loops over threads."""
@@ -136,9 +135,7 @@ def _updates(s: ir.Stmt) -> Iterator[ir.Store]:
     return (n for n in statements(s) if isinstance(n, ir.Store) and n.atomic is not None)
 
 
-def _varying(
-    nest: ir.For, loops: tuple[ir.For, ...], tiles: Collection[str]
-) -> frozenset[str] | None:
+def _varying(nest: ir.For, loops: tuple[ir.For, ...], tiles: Tiles) -> frozenset[str] | None:
     """The loops over threads that lanes of a warp are at different iterations of; None where not all
     of its lanes run them."""
     extents = [int(x.extent.value) if isinstance(x.extent, ir.Const) else 0 for x in loops]

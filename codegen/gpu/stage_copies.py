@@ -11,11 +11,21 @@
         copies wait 0 }
 
 Every iteration commits a group, be it empty, so that it is always the same number that may be under way.
+
+Asynchronous products of an iteration run on into the next one where nothing else needs their sums in the
+loop: copies are then one slot less ahead, as what the iteration before reads is still in use.
+
+    for k in n stages 4: { .. use(s); products commit; products wait 0 }
+->  for k in n: {
+        copies wait 1; fence stores; barrier
+        if k + 2 < n: async s[(k + 2) % 4, t] = a[k + 2, t]
+        copies commit
+        use(s[k % 4]); products commit; products wait 1 }; products wait 0 }
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hbc.codegen.gpu.asynchronous import asynchronous, is_asynchronous
@@ -27,7 +37,16 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, lt, mod, mul, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.walk import block, free_variables, map_stmt, names_read, nodes, substitute_stmt
+from hbc.ir.lang.walk import (
+    block,
+    children,
+    free_variables,
+    map_stmt,
+    names_read,
+    nodes,
+    statements,
+    substitute_stmt,
+)  # fmt: skip
 
 SLOT_BYTES = 128
 """A slot is a multiple of this: what is aligned in the first one is aligned in all."""
@@ -87,8 +106,24 @@ class _Staged:
         names = ", ".join(f"`{a.buffer}`" for a in self.body.buffers)
         return f"copies to {names} have landed; what the last iteration of `{self.loop.var}` read is free"
 
+    @property
+    def distance(self) -> int:
+        """How many iterations ahead copies run."""
+        stages = self.loop.marks.stages
+        return stages - 2 if stages > 2 and _may_overlap(self.body.rest) else stages - 1
+
+    def _last_wait(self) -> Iterator[ir.Stmt]:
+        """For the products that run on behind the loop."""
+        waits = (x for s in self.body.rest for x in statements(s) if isinstance(x, ir.CopyWait))
+        return (x for x in waits if x.products)
+
+    def _has_products(self) -> bool:
+        """Whether what is copied is read by asynchronous products."""
+        return any(is_product(x) for s in self.body.rest for x in statements(s))
+
     def whole(self) -> ir.Stmt:
         loop, stages = self.loop, self.loop.marks.stages
+        ahead, overlapping = self.distance, self.distance < stages - 1
         for a in self.body.buffers:
             per_row = max(1, SLOT_BYTES // a.element.bytes)
             self.sizes[a.buffer] = -(-int(const_value(a.extent) or 1) // per_row) * per_row
@@ -96,21 +131,25 @@ class _Staged:
         waits = any(is_asynchronous(s) for s in copies)
         number = simplify(sub(ir.Var(loop.var), loop.start))
         inside = NOTHING.with_range(loop.var, self._range(loop.extent))
-        later = self._copies(copies, add(ir.Var(loop.var), stages - 1), ir.Var(self.ahead), inside)
-        later = ir.LetStmt(self.ahead, simplify(mod(add(number, stages - 1), stages)), later)
+        later = self._copies(copies, add(ir.Var(loop.var), ahead), ir.Var(self.ahead), inside)
+        later = ir.LetStmt(self.ahead, simplify(mod(add(number, ahead), stages)), later)
         commit: list[ir.Stmt] = [ir.CopyCommit()] if waits else []
         steady = block(
-            *([ir.CopyWait(stages - 2)] if waits else []),
+            *([ir.CopyWait(ahead - 1)] if waits else []),
+            *([ir.Fence(ir.FenceKind.STORES)] if self._has_products() else []),
             ir.Barrier(note=self._reason()),
-            ir.If(simplify(lt(add(number, stages - 1), loop.extent)), later),
+            ir.If(simplify(lt(add(number, ahead), loop.extent)), later),
             *commit,
             ir.LetStmt(self.slot, simplify(mod(number, stages)), self._use(ir.Var(self.slot))),
         )
-        result = block(
-            self._first(copies, commit),
-            replace(loop, body=steady, marks=replace(loop.marks, stages=1)),
-            *([ir.CopyWait(0)] if waits else []),
-        )
+        if overlapping:
+            steady = _waiting_less(steady)
+        whole: ir.Stmt = replace(loop, body=steady, marks=replace(loop.marks, stages=1))
+        if overlapping:
+            # Apart from where the loop has no iteration: compilers would copy registers of sums that
+            # products are adding to, so that both ways have the same ones.
+            whole = ir.If(simplify(lt(0, loop.extent)), block(whole, *self._last_wait()))
+        result = block(self._first(copies, commit), whole, *([ir.CopyWait(0)] if waits else []))
         for a in reversed(self.body.buffers):
             note = f"{a.note}, {stages} stages of {self.loop.var}"
             extent = ir.const_index(self.sizes[a.buffer] * stages)
@@ -120,11 +159,11 @@ class _Staged:
     def _first(self, copies: Sequence[ir.Stmt], commit: Sequence[ir.Stmt]) -> ir.Stmt:
         """The copies of the first iterations."""
         loop, turn = self.loop, ir.Var(self.ahead)
-        count = ir.const_index(loop.marks.stages - 1)
+        count = ir.const_index(self.distance)
         inside = NOTHING.with_range(self.ahead, self._range(count))
         first = self._copies(copies, add(loop.start, turn), turn, inside)
         body = block(ir.If(lt(turn, loop.extent), first), *commit)
-        if loop.marks.stages == 2:
+        if self.distance == 1:
             return simplify_stmt(substitute_stmt(body, {self.ahead: ir.const_index(0)}))
         return ir.For(
             self.ahead, ir.const_index(0), count, ir.LoopKind.SERIAL, body, span=loop.span
@@ -152,3 +191,37 @@ class _Staged:
             if name in free_variables(whole):
                 whole = ir.LetStmt(name, value, whole)
         return whole
+
+
+def is_product(s: ir.Stmt) -> bool:
+    """Whether the statement begins an asynchronous product."""
+    return isinstance(s, ir.Store) and s.asynchronous and isinstance(s.value, ir.Instruct)
+
+
+def _may_overlap(rest: Sequence[ir.Stmt]) -> bool:
+    """Whether the products of one iteration may run on into the next: it ends with them, and touches their
+    sums in no other way."""
+    last = rest[-1] if rest else None
+    if not isinstance(last, ir.CopyWait) or not last.products or last.most:
+        return False
+    below = [x for s in rest for x in statements(s)]
+    products = [x for x in below if is_product(x)]
+    sums = {x.buffer for x in products if isinstance(x, ir.Store)}
+    others = [x for x in below if x not in products]
+    waits = sum(isinstance(x, ir.CopyWait) for x in below)
+    return waits == 1 and not any(_touches(x, sums) for x in others)
+
+
+def _touches(s: ir.Stmt, buffers: Collection[str]) -> bool:
+    """Whether the statement itself loads from or stores to them."""
+    if isinstance(s, ir.Store) and s.buffer in buffers:
+        return True
+    own = [c for c in children(s) if not isinstance(c, ir.Stmt)]
+    return any(isinstance(n, ir.Load) and n.buffer in buffers for c in own for n in nodes(c))
+
+
+def _waiting_less(s: ir.Stmt) -> ir.Stmt:
+    """With one group of products under way behind it."""
+    if isinstance(s, ir.CopyWait) and s.products:
+        return replace(s, most=1)
+    return map_stmt(s, lambda e: e, _waiting_less)

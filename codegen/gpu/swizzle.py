@@ -2,8 +2,9 @@
 
     unit u of row r lies where unit u xor r % 8 would          (rows of 128 bytes, units of 16)
 
-Rows shorter than the 128 bytes of all banks change places by as many as these hold. A program's indices, and
-the interpreter, know nothing of it; code that is printed does.
+Rows shorter than the 128 bytes of all banks change places by as many as these hold. Rows that are cut
+into lines lie in pieces, each of so many rows of one line, one piece after the other along the rows. A
+program's indices, and the interpreter, know nothing of it; code that is printed does.
 """
 
 from __future__ import annotations
@@ -23,22 +24,35 @@ MATRIX_ROW = 16
 
 @record
 class Bits:
-    """Element i lies at place i ^ (i >> shift & mask)."""
+    """Element i lies at place i ^ (i >> shift & mask); with `lines`, at that place within pieces of so many
+    rows of `line` of their `row` elements."""
 
     shift: int
     mask: int
+    row: int = 0
+    lines: int = 1
+    line: int = 0
 
     def place(self, at: int) -> int:
-        return at ^ (at >> self.shift & self.mask)
+        if not self.line:
+            return at ^ (at >> self.shift & self.mask)
+        row, column = at // self.row % self.lines, at % self.row
+        inside = column % self.line ^ (at >> self.shift & self.mask)
+        piece = column // self.line * self.lines + row
+        return at // self.period * self.period + piece * self.line + inside
 
     @property
     def period(self) -> int:
         """What may be added to a place and its element alike: a power of two."""
-        return 1 << (self.mask << self.shift).bit_length()
+        swizzled = 1 << (self.mask << self.shift).bit_length()
+        return max(swizzled, self.lines * self.row)
 
 
 def swizzle_bits(s: ir.Swizzle, element: DType) -> Bits:
     """How many bits of the number of a unit change, and by which."""
+    if s.line:
+        shift = (s.row // s.unit).bit_length() - 1
+        return Bits(shift, (min(s.lines, s.line // s.unit) - 1) * s.unit, s.row, s.lines, s.line)
     row, line = s.row // s.unit, max(1, LINE // (s.unit * element.bytes))
     shift = max(row, line).bit_length() - 1
     return Bits(shift, (min(row, line) - 1) * s.unit)

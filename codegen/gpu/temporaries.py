@@ -23,9 +23,9 @@ from hbc.ir.algebra.simplify import simplify_kernel
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, floordiv, lt, mul, sub
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.launches import WARP, by_warps, thread_count, thread_loops
+from hbc.ir.lang.launches import WARP, Tiles, by_warps, thread_count, thread_loops, tiles_in
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import (
     children,
     map_stmt,
@@ -42,10 +42,7 @@ _OWN = (Memory.STACK, Memory.HEAP, Memory.AUTO)
 def place_temporaries(kernel: Kernel) -> Kernel:
     """The kernel in which temporaries are where fragments may be moved from and to."""
     taken = {n.var for n in nodes(kernel.body) if isinstance(n, ir.For)}
-    tiles = {
-        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
-    }
-    pass_ = _Pass(taken, frozenset(tiles))
+    pass_ = _Pass(taken, tiles_in(kernel.body))
     before = {id(s) for s in statements(kernel.body)}  # simplified, where they are left as they are
     return simplify_kernel(kernel.map_body(pass_.host), before)
 
@@ -55,7 +52,7 @@ class _Pass:
     """The walk. `tiles`: the buffers in tile memory."""
 
     taken: set[str]
-    tiles: frozenset[str]
+    tiles: Tiles
     threads: int = THREADS_A_BLOCK  # of the block that the walk is in
     slots: list[ir.Allocate] = field(default_factory=list)  # found in the nest that it is in
     live: set[str] = field(default_factory=set)  # the slots of statements around

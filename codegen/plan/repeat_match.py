@@ -90,7 +90,10 @@ class Match:
                     return replace(a, condition=condition, then=first)
                 other = self.stmt(a.otherwise, b.otherwise, (*path, 2))
                 return replace(a, condition=condition, then=first, otherwise=other)
-            case (ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Comment(), _) if a == b:
+            case (
+                ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Fence() | ir.Comment(),
+                _,
+            ) if a == b:
                 return a
             case _:
                 raise DifferentError

@@ -28,6 +28,8 @@ inline void end_thread()
             fail("a thread returns with asynchronous copies under way");
     if (!me->copies.empty())
         fail("a thread returns with asynchronous copies under way");
+    if (!me->sums.empty() || !me->products.empty())
+        fail("a thread returns with asynchronous products under way");
     me->done = true;
     me->warp->live &= ~(1u << me->lane);
     live--;
@@ -103,6 +105,8 @@ inline void begin_block(unsigned count, unsigned salt)
         thread.warp->live |= 1u << thread.lane;
         thread.done = false, thread.waits_for = nullptr;
         thread.copies.clear(), thread.groups.clear();
+        thread.products.clear(), thread.product_groups.clear(), thread.sums.clear();
+        thread.fenced_registers = thread.fenced_stores = false;
         thread.stack = stack_of(i);
 #if defined(__SANITIZE_ADDRESS__)
         __asan_unpoison_memory_region(thread.stack, STACK);
@@ -125,7 +129,7 @@ inline void run_grid()
     const size_t blocks = static_cast<size_t>(grid.x) * grid.y * grid.z;
     const unsigned count = launch.block.x * launch.block.y * launch.block.z;
     void *made = nullptr;
-    if (posix_memalign(&made, 128, launch.dynamic_shared))
+    if (posix_memalign(&made, 1024, launch.dynamic_shared))
         fail("no memory for the shared memory of a block");
     dynamic_shared_memory = static_cast<char *>(made);
     host_stack = nullptr;
@@ -139,6 +143,7 @@ inline void run_grid()
         poison(dynamic_shared_memory, launch.dynamic_shared);
         if (__start_cuda_shared)
             poison(__start_cuda_shared, __stop_cuda_shared - __start_cuda_shared);
+        seen_shared.clear();
         begin_block(count, block + 1);
         release(&launched);
         change(nullptr, first_ready());

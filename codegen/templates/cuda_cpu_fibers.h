@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 #if defined(__SANITIZE_ADDRESS__)
@@ -35,6 +36,15 @@ constexpr size_t STACK = 128 << 10, GUARD = 4096;
 struct Warp;
 struct Copy { void *to; const void *from; size_t copied; };
 
+// An operand in shared memory, and a product of a group of warps: the part that one thread has of it.
+struct WarpGroupOperand { uint64_t at; unsigned across, down; };
+struct GroupProduct {
+    float *sums;
+    int count, lane;
+    WarpGroupOperand a, b;
+    void (*multiply)(const GroupProduct &, float *);
+};
+
 struct Thread {
     uint3 index;
     unsigned linear, lane, position;  // position: its place in the order of turns
@@ -46,6 +56,10 @@ struct Thread {
     void *stack_pointer, *fake_stack, *tsan;
     std::vector<Copy> copies;            // asynchronous, not yet committed
     std::vector<std::vector<Copy>> groups;  // committed, not yet waited for
+    std::vector<GroupProduct> products;                     // asynchronous, not yet committed
+    std::vector<std::vector<GroupProduct>> product_groups;  // committed, not yet waited for
+    std::map<float *, std::vector<float>> sums;             // of these, as they come to be
+    bool fenced_registers, fenced_stores;
     char woken;                          // an address for ThreadSanitizer
     int votes;                           // the result of __syncthreads_count and its like
 #if defined(CUDA_ON_CPU_UCONTEXT)
@@ -76,6 +90,7 @@ inline const void *host_stack;
 inline size_t host_stack_size;
 inline char launched, returned;                  // addresses for ThreadSanitizer
 inline char *dynamic_shared_memory = nullptr;
+inline std::vector<char> seen_shared;            // what asynchronous products see of shared memory
 
 [[noreturn]] inline void fail(const std::string &what)
 {

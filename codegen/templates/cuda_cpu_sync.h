@@ -41,11 +41,26 @@ inline std::string at_line(const char *what, int line)
 
 // --- barriers ----------------------------------------------------------------------------------
 
+inline void look_at_shared_memory();
+
+// Asynchronous products see what was stored before a barrier of the block that all came to behind a fence.
+inline void note_fences(const Barrier &barrier)
+{
+    bool fenced = &barrier == &barriers[0];
+    for (Thread *thread : barrier.waiting) {
+        fenced = fenced && thread->fenced_stores;
+        thread->fenced_stores = false;
+    }
+    if (fenced)
+        look_at_shared_memory();
+}
+
 inline void finish(Barrier &barrier)
 {
     if (barrier.waiting.empty() || barrier.waiting.size() < (barrier.expected ? barrier.expected : live))
         return;
     acquire(&barrier.arrival);
+    note_fences(barrier);
     for (Thread *thread : barrier.waiting) {
         thread->votes = barrier.votes;
         wake(thread);

@@ -51,6 +51,8 @@
 
 #include "cuda_cpu_mma.h"
 
+#include "cuda_cpu_groups.h"
+
 #include "cuda_cpu_wmma.h"
 
 #include "cuda_cpu_runtime.h"

@@ -204,4 +204,86 @@ __device__ __forceinline__ void ptx_bar_sync(int id, int count)
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
 
+// Products of a group of four warps whose A and B are in shared memory, in 128-byte swizzle mode (PTX ISA,
+// "Asynchronous Warpgroup Level Matrix Instructions"). An operand begins `more` bytes behind `at`; so many bytes
+// further lie the next 64 elements of its rows, and the next 8 rows. Shared memory ends below 1 << 18.
+__device__ __forceinline__ unsigned long long ptx_wgmma_operand(
+    const void *at, unsigned more, unsigned across, unsigned down)
+{
+    const unsigned low = (ptx_shared(at) >> 4 | across >> 4 << 16) + (more >> 4);
+    return static_cast<unsigned long long>(down >> 4 | 1u << 30) << 32 | low;
+}
+
+// What this thread stored to shared memory is seen by asynchronous products behind the next barrier.
+__device__ __forceinline__ void ptx_fence_proxy_async()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// What was done to sums before is in order with the products that begin behind it.
+__device__ __forceinline__ void ptx_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+__device__ __forceinline__ void ptx_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+// Until at most the latest `MOST` groups of products are under way.
+template <int MOST>
+__device__ __forceinline__ void ptx_wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(MOST) : "memory");
+}
+
+// Registers as they are here: what is computed of them comes behind, and what they are computed of before.
+template <int N>
+__device__ __forceinline__ void ptx_hold(float (&d)[N])
+{
+    for (int i = 0; i < N; ++i)
+        asm volatile("" : "+f"(d[i]) :: "memory");
+}
+
+#define PTX_SUMS_8(d, n) \
+    "+f"(d[n]), "+f"(d[n + 1]), "+f"(d[n + 2]), "+f"(d[n + 3]), \
+    "+f"(d[n + 4]), "+f"(d[n + 5]), "+f"(d[n + 6]), "+f"(d[n + 7])
+#define PTX_SUMS_32(d, n) PTX_SUMS_8(d, n), PTX_SUMS_8(d, n + 8), PTX_SUMS_8(d, n + 16), PTX_SUMS_8(d, n + 24)
+#define PTX_SUMS_64(d, n) PTX_SUMS_32(d, n), PTX_SUMS_32(d, n + 32)
+#define PTX_SUMS_128(d, n) PTX_SUMS_64(d, n), PTX_SUMS_64(d, n + 64)
+#define PTX_NAMES_32 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define PTX_NAMES_64 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define PTX_NAMES_128 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+// D = A B + D; `A` and `B` say of each whether its rows are elements of one k.
+#define PTX_WGMMA(NAME, SHAPE, TYPE, SUMS, NAMES, COUNT, X, Y, TX, TY) \
+    template <int A, int B> \
+    __device__ __forceinline__ void NAME(float (&d)[COUNT], unsigned long long a, unsigned long long b) \
+    { \
+        asm volatile("wgmma.mma_async.sync.aligned." SHAPE ".f32." TYPE "." TYPE " {" NAMES "}, " \
+                     X ", " Y ", 1, 1, 1, " TX ", " TY ";" \
+                     : SUMS(d, 0) : "l"(a), "l"(b), "n"(A), "n"(B)); \
+    }
+
+PTX_WGMMA(ptx_wgmma_m64n64k16_f32_f16, "m64n64k16", "f16", PTX_SUMS_32, PTX_NAMES_32, 32, "%32", "%33", "%34", "%35")
+
+PTX_WGMMA(ptx_wgmma_m64n128k16_f32_f16, "m64n128k16", "f16", PTX_SUMS_64, PTX_NAMES_64, 64, "%64", "%65", "%66", "%67")
+
+PTX_WGMMA(ptx_wgmma_m64n256k16_f32_f16, "m64n256k16", "f16", PTX_SUMS_128, PTX_NAMES_128, 128, "%128", "%129", "%130", "%131")
+
+PTX_WGMMA(ptx_wgmma_m64n64k16_f32_bf16, "m64n64k16", "bf16", PTX_SUMS_32, PTX_NAMES_32, 32, "%32", "%33", "%34", "%35")
+
+PTX_WGMMA(ptx_wgmma_m64n128k16_f32_bf16, "m64n128k16", "bf16", PTX_SUMS_64, PTX_NAMES_64, 64, "%64", "%65", "%66", "%67")
+
+PTX_WGMMA(ptx_wgmma_m64n256k16_f32_bf16, "m64n256k16", "bf16", PTX_SUMS_128, PTX_NAMES_128, 128, "%128", "%129", "%130", "%131")
+
 #endif

@@ -144,6 +144,7 @@ class Unit:
     None when shared arrays are static; `dynamic_shared`: that of each kernel, in bytes; `index`: the C
     type of indices; `fragments`: those of its tensor cores; `repeats`: arrays of buffers.
     `turning`: numbers that change with each iteration of the loop around, and little else does.
+    `unrolled`: those of loops that the compiler writes out, so that they are constants.
     `accesses`: which buffers the statements touch. `arrays`: those in registers that loops may index."""
 
     target: Target
@@ -175,6 +176,7 @@ class Unit:
     fragments: Mapping[str, Fragment | FragmentKind] = field(default_factory=dict)
     repeats: Repeats = field(default_factory=Repeats)
     turning: set[str] = field(default_factory=set)
+    unrolled: set[str] = field(default_factory=set)
     accesses: Accesses = field(default_factory=Accesses)
     arrays: dict[str, RegisterArray] = field(default_factory=dict)
 

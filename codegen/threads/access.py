@@ -17,9 +17,9 @@ from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.launches import WARP, by_warps, thread_loops
+from hbc.ir.lang.launches import WARP, Tiles, lanes_of, thread_loops
 from hbc.ir.lang.show import show
-from hbc.ir.lang.types import INDEX, TILES
+from hbc.ir.lang.types import FRAGMENT_LANES, INDEX, TILES
 from hbc.ir.lang.walk import children, contains, free_variables, nodes, substitute
 from hbc.ir.vectors.lane_offsets import lane_offsets
 
@@ -46,20 +46,21 @@ class Counted:
 @record
 class ThreadAccess:
     """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
-    The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
-    together, and the digits count warps. `loops` are those that the thread runs. Accesses are the
-    same when all but their nodes and places in the source is, of which `key` is the text. `names` are
-    those in the index; `outside` those in it, and in what bounds its loops, that no digit or loop of
-    it binds."""
+    The thread's number has the `digits`, of the `weights`; `together`: how many lanes access as one, a
+    warp or a group of warps, which the digits count then. `by_product`: an asynchronous product reads.
+    `loops` are those that the thread runs. Accesses are the same when all but their nodes and places in
+    the source is, of which `key` is the text. `names` are those in the index; `outside` those in it, and
+    in what bounds its loops, that no digit or loop of it binds."""
 
     node: ir.Load | ir.Store = field(compare=False, repr=False)
     index: ir.Expr | None = field(compare=False)
     offsets: tuple[int, ...] = field(compare=False)
     digits: tuple[Counted, ...] = field(compare=False)
     weights: tuple[int, ...] = field(compare=False)
-    warp: bool = field(compare=False)
+    together: int = field(compare=False)
     loops: tuple[Counted, ...] = field(compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
+    by_product: bool = field(default=False, compare=False)
     names: frozenset[str] = field(init=False, compare=False, repr=False)
     outside: frozenset[str] = field(init=False, compare=False, repr=False)
     key: str = field(init=False)
@@ -84,7 +85,8 @@ class ThreadAccess:
             index,
             self.offsets,
             self.weights,
-            self.warp,
+            self.together,
+            self.by_product,
             counted,
         )
         object.__setattr__(self, "key", str(parts))
@@ -105,7 +107,8 @@ class ThreadAccess:
 
     @property
     def asynchronous(self) -> bool:
-        return isinstance(self.node, ir.Store) and self.node.asynchronous
+        """Whether it goes on behind its statement."""
+        return self.by_product or (isinstance(self.node, ir.Store) and self.node.asynchronous)
 
     def after_loop(self, loop: Counted) -> ThreadAccess:
         """As seen from behind a loop: in any of its iterations."""
@@ -136,47 +139,49 @@ class _Inside:
     weights: tuple[int, ...]
     values: Mapping[str, ir.Expr] = field(default_factory=dict)
     facts: Facts = NOTHING
-    tiles: frozenset[str] = frozenset()
-    whole: bool = False  # all lanes of a warp do what stands here
+    tiles: Tiles = field(default_factory=dict)
+    lanes: int = 1  # of a warp or a group of warps that the digits count
+    whole: bool = False  # all of them do what stands here
     apart: bool = False  # inside of a loop over lanes: each touches what is its own of tiles
     loops: tuple[Counted, ...] = ()
     span: Span | None = None
+    by_product: bool = False
 
 
 def nest_accesses(
     nest: ir.For, wanted: Collection[str], facts: Facts = NOTHING,
-    tiles: frozenset[str] = frozenset(), outside: Mapping[str, ir.Expr] = MappingProxyType({}),
+    tiles: Tiles = MappingProxyType({}), outside: Mapping[str, ir.Expr] = MappingProxyType({}),
 ) -> list[ThreadAccess]:  # fmt: skip
     """The accesses of the wanted buffers in a nest of loops over threads, in order. `facts` hold around
     it; `tiles` are the buffers in tile memory, `outside` the values of names around it that are put
     in place too."""
     loops, body = thread_loops(nest)
-    warps = by_warps(nest, tiles)
+    lanes = lanes_of(nest, tiles)
     values: dict[str, ir.Expr] = dict(outside)
-    digits, weights, weight = [], [], WARP if warps else 1
+    digits, weights, weight = [], [], lanes
     for loop in reversed(loops):
         extent = int(loop.extent.value) if isinstance(loop.extent, ir.Const) else None
         digits.append(Counted(loop.var, extent, loop.start))
-        lane = loop.kind is ir.LoopKind.LANE
-        weights.append(1 if lane else weight)
-        weight *= 1 if lane else extent or EVERYONE
+        is_lane = loop.kind is ir.LoopKind.LANE
+        weights.append(1 if is_lane else weight)
+        weight *= 1 if is_lane else extent or EVERYONE
         facts = facts.with_range(loop.var, _interval(extent))
         if loop.start != ir.const_index(0):
             values[loop.var] = add(substitute(loop.start, outside), ir.Var(loop.var))
     apart = any(loop.kind is ir.LoopKind.LANE for loop in loops)
     accesses: list[ThreadAccess] = []
-    at = _Inside(accesses, wanted, tuple(digits), tuple(weights), values, facts, tiles)
-    _statement(body, replace(at, whole=warps and not apart, apart=apart))
+    at = _Inside(accesses, wanted, tuple(digits), tuple(weights), values, facts, tiles, lanes)
+    _statement(body, replace(at, whole=lanes > 1 and not apart, apart=apart))
     return accesses
 
 
 def warp_accesses(
     s: ir.Stmt, wanted: Collection[str], values: Mapping[str, ir.Expr], facts: Facts,
-    tiles: frozenset[str],
+    tiles: Tiles, lanes: int = WARP,
 ) -> list[ThreadAccess]:  # fmt: skip
-    """The accesses of a statement that one warp does; threads are its lanes."""
+    """The accesses of a statement that one warp, or a group of so many lanes, does; threads are its lanes."""
     accesses: list[ThreadAccess] = []
-    _statement(s, _Inside(accesses, wanted, (), (), values, facts, tiles, whole=True))
+    _statement(s, _Inside(accesses, wanted, (), (), values, facts, tiles, lanes, whole=True))
     return list(dict.fromkeys(accesses))
 
 
@@ -213,10 +218,12 @@ def _statement(s: ir.Stmt, at: _Inside) -> None:
             if otherwise is not None:
                 _statement(otherwise, at)
         case ir.Allocate(buffer=buffer, memory=memory, body=body) if memory in TILES:
-            _statement(body, replace(at, tiles=at.tiles | {buffer}))
+            tiles = {**at.tiles, buffer: FRAGMENT_LANES.get(memory, 1)}
+            _statement(body, replace(at, tiles=tiles))
         case ir.Store(value=value):
             whole = at.whole or (not at.apart and _is_of_warp(s, at.tiles))
-            there = replace(at, whole=whole, span=s.span or at.span)
+            product = s.asynchronous and isinstance(value, ir.Instruct)
+            there = replace(at, whole=whole, span=s.span or at.span, by_product=product)
             for e in (s.index, *(() if s.mask is None else (s.mask,)), value):
                 _loads(e, there)
             _note(s, there)
@@ -249,7 +256,7 @@ def _loads(e: ir.Expr, at: _Inside) -> None:
             _note(n, at)
 
 
-def _is_of_warp(s: ir.Store, tiles: frozenset[str]) -> bool:
+def _is_of_warp(s: ir.Store, tiles: Tiles) -> bool:
     """Whether all lanes of a warp do the statement together."""
 
     def touches(n: ir.Node) -> bool:
@@ -270,6 +277,9 @@ def _note(n: ir.Load | ir.Store, at: _Inside) -> None:
         if contains(index, ir.Load, ir.Cast, ir.Call):
             index = None  # it depends on data
     span = n.span or at.span
+    together = at.lanes if at.whole else 1
     at.found.append(
-        ThreadAccess(n, index, offsets, at.digits, at.weights, at.whole, at.loops, span)
+        ThreadAccess(
+            n, index, offsets, at.digits, at.weights, together, at.loops, span, at.by_product
+        )
     )

@@ -47,12 +47,16 @@ class SyncScope(IntEnum):
 class UnsyncedAccess:
     """An access since the last barrier of the block. `synced`: a barrier of its warp came after it.
     `back`: by loop around both, how many iterations ago it was, or MANY. `commits`: of an asynchronous
-    copy that has not been waited for, how many there were since; barriers do not end it."""
+    copy or product that has not been waited for, how many there were since; barriers do not end it.
+    `fenced`: of a store, that a fence of its thread came after it. `passed`: a barrier of the block did, but
+    no fence before it: products do not see it yet."""
 
     access: ThreadAccess
     synced: bool = False
     back: tuple[tuple[str, int], ...] = ()
     commits: int = LANDED
+    fenced: bool = False
+    passed: bool = False
 
     @staticmethod
     def of(access: ThreadAccess) -> UnsyncedAccess:
@@ -62,13 +66,20 @@ class UnsyncedAccess:
     def landed(self) -> bool:
         return self.commits == LANDED
 
-    def committed(self) -> UnsyncedAccess:
-        """As seen from behind the end of a group."""
-        return self if self.landed else replace(self, commits=min(self.commits + 1, MANY_COMMITS))
+    def committed(self, products: bool) -> UnsyncedAccess:
+        """As seen from behind the end of a group, of copies or products."""
+        if self.landed or self.access.by_product is not products:
+            return self
+        return replace(self, commits=min(self.commits + 1, MANY_COMMITS))
 
-    def waited(self, most: int) -> UnsyncedAccess:
+    def waited(self, most: int, products: bool) -> UnsyncedAccess:
         """As seen from behind a wait for all groups but for so many."""
-        return replace(self, commits=LANDED) if self.commits > most else self
+        waits = self.access.by_product is products and self.commits > most
+        return replace(self, commits=LANDED) if waits else self
+
+    def behind_fence(self) -> UnsyncedAccess:
+        """As seen from behind a fence of stores."""
+        return replace(self, fenced=True) if self.landed and self.access.stores else self
 
     def next_iterations(
         self, name: str, extent: int | None, lasts: bool
@@ -90,20 +101,20 @@ class UnsyncedAccess:
             if count == MOST_COUNTED:
                 count = MANY
             back = tuple(sorted((*others, (name, count))))
-            yield UnsyncedAccess(self.access, self.synced, back, self.commits)
+            yield replace(self, back=back)
             if not lasts:
                 return
 
     def after_loop(self, loop: Counted) -> UnsyncedAccess:
         """As seen from behind a loop: it was in any of its iterations."""
         back = tuple(x for x in self.back if x[0] != loop.name)
-        return UnsyncedAccess(self.access.after_loop(loop), self.synced, back, self.commits)
+        return replace(self, access=self.access.after_loop(loop), back=back)
 
     def without_name(self, name: str) -> UnsyncedAccess:
         """As seen from where a name has no meaning, or another."""
         if name not in self.access.outside:
             return self
-        return UnsyncedAccess(self.access.without_name(name), self.synced, self.back, self.commits)
+        return replace(self, access=self.access.without_name(name))
 
 
 def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
@@ -144,6 +155,8 @@ class Conflicts:
         later = list(now)
         for p in (p for p in waiting if p.landed):
             for a in later:
+                if p.passed and not a.by_product:
+                    continue
                 if p.access.buffer == a.buffer and _matter(p.access, a):
                     key = (p.access, p.back, a)
                     level = self.known.get(key)

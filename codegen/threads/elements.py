@@ -18,7 +18,6 @@ from hbc.ir.algebra.form import of_atom
 from hbc.ir.algebra.linear import Linear, linear, plus
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables
 
@@ -57,7 +56,7 @@ def elements(a: ThreadAccess) -> Elements | None:
         return None
     least, most = np.full(size, NOBODY), np.full(size, -1)
     np.minimum.at(least, flat - first, low)
-    np.maximum.at(most, flat - first, low + (WARP - 1 if a.warp else 0))
+    np.maximum.at(most, flat - first, low + a.together - 1)
     return Elements(base, first, least, most)
 
 

@@ -23,8 +23,16 @@ from hbc.ir.algebra.bounds import constant_bounds
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.launches import THREADS, WARP, by_warps, thread_count, thread_loops
-from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.launches import (
+    THREADS,
+    WARP,
+    Tiles,
+    lanes_of,
+    thread_count,
+    thread_loops,
+    tiles_in,
+)  # fmt: skip
+from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import block, children, map_stmt, nodes, statements, substitute
 
 _Key = tuple[int, int]  # of a statement and a place, by identity
@@ -47,10 +55,11 @@ class Walk:
     that it needs, a warp's where it is no more than one."""
 
     tracked: frozenset[str]
-    tiles: frozenset[str]
+    tiles: Tiles
     scope: ir.BarrierScope
     conflicts: Conflicts
     shared: frozenset[str] = frozenset()
+    by_products: frozenset[str] = frozenset()  # what asynchronous products read
     top: Place = field(default_factory=Place)
     loops: Loops = field(default_factory=Loops)
     found: dict[_Key, tuple[ir.Stmt, list[ThreadAccess]]] = field(default_factory=dict)
@@ -70,10 +79,11 @@ class Walk:
         shared = frozenset(a.buffer for a in own if a.memory is Memory.SHARED)
         private = {a.buffer for a in own} - shared
         stored = {n.buffer for n in nodes(nest) if isinstance(n, ir.Store)}
-        tiles = frozenset(a.buffer for a in own if a.memory in TILES)
+        tiles = tiles_in(nest)
         most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
         scope = ir.BarrierScope.WARP if most <= WARP else ir.BarrierScope.BLOCK
-        return Walk(frozenset(stored - private), tiles, scope, Conflicts(strides), shared)
+        read = frozenset(_read_by_products(nest))
+        return Walk(frozenset(stored - private), tiles, scope, Conflicts(strides), shared, read)
 
     def may_weaken(self, barrier: ir.Barrier) -> bool:
         """Whether a warp's barrier may do in place of this one: not where it was put between threads
@@ -103,10 +113,12 @@ class Walk:
                 return _joined(first, s), waiting
             case ir.Barrier(scope=scope):
                 return s, self._passed(waiting, scope)
-            case ir.CopyCommit():
-                return s, _each(waiting, UnsyncedAccess.committed)
-            case ir.CopyWait(most=most):
-                return s, _each(waiting, lambda p: p.waited(most))
+            case ir.CopyCommit(products=products):
+                return s, _each(waiting, lambda p: p.committed(products))
+            case ir.CopyWait(most=most, products=products):
+                return s, _each(waiting, lambda p: p.waited(most, products))
+            case ir.Fence(kind=ir.FenceKind.STORES):
+                return s, _each(waiting, UnsyncedAccess.behind_fence)
             case ir.Block(body=body):
                 new: list[ir.Stmt] = []
                 for child in body:
@@ -147,7 +159,7 @@ class Walk:
             passed = self._passed(waiting, self.scope)
             alone, after = self._alone(s, passed, at)
             if barrier_count(alone) < barrier_count(body):
-                early = self._needed(self._accesses(s, at), waiting, at)
+                early, _ = self._barrier(self._accesses(s, at), waiting, at)
                 first, body, left = early or first, alone, after
                 waiting = waiting if early is None else passed
         left = _each(left, lambda p: p.after_loop(_counted(s, at)))
@@ -204,7 +216,7 @@ class Walk:
 
     def _before(
         self, waiting: Waiting, at: Place, *read: ir.Expr
-    ) -> tuple[ir.Barrier | None, Waiting]:
+    ) -> tuple[ir.Stmt | None, Waiting]:
         """The barrier before values that all threads compute alike."""
         return self._barrier(uniform_accesses(self.tracked, *read), waiting, at)
 
@@ -218,12 +230,15 @@ class Walk:
 
     def _in_warps(self, s: ir.For, at: Place) -> ir.For:
         loops, body = thread_loops(s)
-        if any(x.kind is ir.LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
+        lanes = lanes_of(s, self.tiles)
+        if lanes == 1 or any(x.kind is ir.LoopKind.LANE for x in loops):
             return s
         place, values = at, dict(at.values)
         for x in loops:
             place = place.loop(x)
             values[x.var] = add(substitute(x.start, at.values), ir.Var(x.var))
+        if lanes > WARP:
+            return s  # its warps wait for each other outside alone
         met = self.tracked - _only_from_tiles(s, self.tiles)
         warp = _InWarp(met, self.tiles, ir.BarrierScope.WARP, self.conflicts, made=self.made)
         new, _ = warp.stmt(body, {}, Place(place.facts, values))
@@ -242,12 +257,22 @@ class Walk:
 
     def _barrier(
         self, accesses: list[ThreadAccess], waiting: Waiting, at: Place
-    ) -> tuple[ir.Barrier | None, Waiting]:
+    ) -> tuple[ir.Stmt | None, Waiting]:
         if not accesses:
             return None, waiting
         made = self._needed(accesses, waiting, at)
         new = dict.fromkeys(UnsyncedAccess.of(a) for a in accesses)
-        return made, {**(waiting if made is None else self._passed(waiting, self.scope)), **new}
+        if made is None:
+            return None, {**waiting, **new}
+        fences = any(
+            p.access.stores and a.by_product
+            for p, a, _ in self.conflicts.pairs(waiting, accesses, at.facts)
+        )
+        if not fences:
+            return made, {**self._passed(waiting, self.scope), **new}
+        fenced = _each(waiting, UnsyncedAccess.behind_fence)
+        first = ir.Fence(ir.FenceKind.STORES)
+        return block(first, made), {**self._passed(fenced, self.scope), **new}
 
     def _needed(
         self, accesses: list[ThreadAccess], waiting: Waiting, at: Place
@@ -262,8 +287,17 @@ class Walk:
     def _passed(self, waiting: Waiting, scope: ir.BarrierScope) -> Waiting:
         """What still waits behind a barrier."""
         if scope in (ir.BarrierScope.BLOCK, self.scope):
-            return {p: None for p in waiting if not p.landed}
+            return dict.fromkeys(self._left(waiting))
         return _each(waiting, lambda p: replace(p, synced=True) if p.landed else p)
+
+    def _left(self, waiting: Waiting) -> Iterator[UnsyncedAccess]:
+        """What a barrier of the block does not end: what has not landed, and for products, stores that no
+        fence came after."""
+        for p in waiting:
+            if not p.landed:
+                yield p
+            elif p.access.stores and not p.fenced and p.access.buffer in self.by_products:
+                yield replace(p, passed=True)
 
 
 @dataclass(slots=True)
@@ -280,12 +314,12 @@ class _InWarp(Walk):
         return warp_accesses(s, self.tracked, at.values, at.facts, self.tiles)
 
 
-def _only_from_tiles(s: ir.Stmt, tiles: frozenset[str]) -> set[str]:
+def _only_from_tiles(s: ir.Stmt, tiles: Tiles) -> set[str]:
     """The buffers of a nest that whole tiles are stored to, and nothing else is done with: which
     lane stores an element is the same each time."""
     loads = {n.buffer for n in nodes(s) if isinstance(n, ir.Load)}
     stores = [n for n in statements(s) if isinstance(n, ir.Store)]
-    own = tiles | {a.buffer for a in nodes(s) if isinstance(a, ir.Allocate) and a.memory in TILES}
+    own = {*tiles, *tiles_in(s)}
     other = {
         n.buffer for n in stores if not (isinstance(n.value, ir.Load) and n.value.buffer in own)
     }
@@ -311,7 +345,13 @@ def _each(waiting: Waiting, seen: Callable[[UnsyncedAccess], UnsyncedAccess]) ->
     return dict.fromkeys(seen(p) for p in waiting)
 
 
-def _joined(first: ir.Barrier | None, s: ir.Stmt) -> ir.Stmt:
+def _read_by_products(s: ir.Stmt) -> Iterator[str]:
+    for x in statements(s):
+        if isinstance(x, ir.Store) and x.asynchronous and isinstance(x.value, ir.Instruct):
+            yield from (n.buffer for n in nodes(x.value) if isinstance(n, ir.Load))
+
+
+def _joined(first: ir.Stmt | None, s: ir.Stmt) -> ir.Stmt:
     return s if first is None else block(first, s)
 
 

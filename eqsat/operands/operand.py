@@ -159,11 +159,14 @@ def _access(x: Read, masked: bool, plan: Plan, operand: int, at: Points) -> Acce
         pattern = _in_register(normal(from_0), x.element.bits)
         near = operand in plan.shuffled and is_window(from_0, x.element.bits, 1 if masked else 2)
         return Access.SHUFFLED if pattern is Access.PACKED and near else pattern
-    if place.memory in TILES_OF_LANES and operand != plan.instruction.accumulator:
+    of_lanes = place.memory in TILES_OF_LANES and operand != plan.instruction.accumulator
+    if of_lanes and operand not in plan.instruction.shared:
         return Access.DIRECT  # each lane loads what it has, wherever and under whatever mask
+    rows = shape(plan.instruction, operand, dict(plan.sizes))
+    if operand in plan.instruction.shared:  # where it is to lie is known later
+        return Access.DIRECT if has_rows(from_0, rows[0]) else Access.PACKED
     if masked or exists((UNUSED, *(d for d, _ in x.strides)), at) is not None:
         return Access.PACKED
-    rows = shape(plan.instruction, operand, dict(plan.sizes))
     if not has_rows(from_0, rows[0]):
         return Access.PACKED
     raw = raw_layout(x, at) if place.memory is Memory.WMMA else from_0
@@ -244,6 +247,8 @@ def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float,
     place = plan.instruction.place
     if place.rows > 1:
         rows = shape(plan.instruction, operand, dict(plan.sizes))[0]
+        if operand in plan.instruction.shared:
+            return loads * LOAD, inf  # nothing packs in the layout that it asks for
         if not may_be_packed(at.lanes // rows, f.element.bytes, place.memory):
             return loads * LOAD, inf
     return loads * LOAD, loads * pack_cost(f)

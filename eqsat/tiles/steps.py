@@ -83,7 +83,9 @@ def executed(steps: Sequence[Product], fresh: Fresh) -> ir.Stmt:
     groups: list[ir.Stmt] = []
     for e in dict.fromkeys(p.operands[streamed] for p in steps):
         inner = block(*(_execute(p, names) for p in steps if p.operands[streamed] == e))
-        groups.append(inner if isinstance(e, Tile) else _loaded(e, names, memory, inner))
+        groups.append(
+            inner if isinstance(e, Tile) or e not in names else _loaded(e, names, memory, inner)
+        )
     body = block(*groups)
     for e in reversed(sides[kept]):
         body = _loaded(e, names, memory, body)
@@ -91,9 +93,14 @@ def executed(steps: Sequence[Product], fresh: Fresh) -> ir.Stmt:
 
 
 def _loads(steps: Sequence[Product], side: int) -> list[ir.Expr]:
-    """The distinct loads from memory of one side."""
-    operands = (p.operands[side] for p in steps)
+    """The distinct loads from memory to tiles of one side."""
+    operands = (p.operands[side] for p in steps if not _is_shared(p, side))
     return list(dict.fromkeys(e for e in operands if not isinstance(e, Tile)))
+
+
+def _is_shared(p: Product, side: int) -> bool:
+    """Whether the instruction itself reads that operand from shared memory."""
+    return p.plan.instruction.factors[side] in p.plan.instruction.shared
 
 
 def _name(e: ir.Expr) -> str:
@@ -111,9 +118,10 @@ def _execute(p: Product, names: Mapping[ir.Expr, str]) -> ir.Stmt:
     i = p.plan.instruction
     args: dict[int, ir.Expr] = {i.accumulator: p.accumulator.load()}
     for n, e in zip(i.factors, p.operands, strict=True):
-        args[n] = (
-            e.load() if isinstance(e, Tile) else ir.Load(names[e], all_lanes(e.type.lanes), e.type)
-        )
+        if isinstance(e, Tile):
+            args[n] = e.load()
+        else:
+            args[n] = ir.Load(names[e], all_lanes(e.type.lanes), e.type) if e in names else e
     t = p.accumulator.element(p.accumulator.lanes)
     done = ir.Instruct(i.name, p.plan.sizes, tuple(args[n] for n in sorted(args)), t)
     return ir.Store(p.accumulator.name, p.accumulator.index(), done)

@@ -29,7 +29,7 @@ from hbc.frontend.plans.plan import (
 from hbc.frontend.program.funcs import Stage
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.types import FRAGMENT_LANES, TILES, Memory
 
 THREADS_A_BLOCK = 256
 WARP = 32
@@ -145,26 +145,32 @@ def _block_size(plan: Plan, f: FuncPlan) -> int:
 def _threads(plan: Plan, f: FuncPlan, s: StagePlan) -> int | None:
     """The threads that a stage's loops over threads count, one by one or by warps."""
     count = _thread_count(s)
-    lanes = next((x for x in s.loops if x.kind is ir.LoopKind.LANE), None)
-    if count is None or (lanes is None and not on_tiles(plan, f, s)):
-        return count
-    return count * WARP
+    lanes = WARP if any(x.kind is ir.LoopKind.LANE for x in s.loops) else 1
+    return None if count is None else count * max(lanes, _tile_lanes(plan, f, s))
 
 
 def on_tiles(plan: Plan, f: FuncPlan, s: StagePlan) -> bool:
     """Whether a stage has to do with tiles: it makes them, reads them, or its threads make them."""
-    if f.memory in TILES or any(
-        a.name in plan and plan[a.name].memory in TILES for a in stage_accesses(f.func, s.update)
-    ):
-        return True
+    return _tile_lanes(plan, f, s) > 1
+
+
+def _tile_lanes(plan: Plan, f: FuncPlan, s: StagePlan) -> int:
+    """How many lanes hold the tiles together that a stage has to do with; 1 where there are none."""
+    near = [f.memory]
+    near += [plan[a.name].memory for a in stage_accesses(f.func, s.update) if a.name in plan]
+    most = max((FRAGMENT_LANES.get(m, WARP) for m in near if m in TILES), default=1)
+    if most > 1:
+        return most
     kinds = [x.kind for x in s.loops]
     first = kinds.index(ir.LoopKind.THREAD) if ir.LoopKind.THREAD in kinds else len(kinds)
     made = [At(s.func, s.update, x.name) for x in s.loops[first:]]
-    return any(
-        (g.compute.func, g.compute.update, g.compute.loop) == (a.func, a.update, a.loop)
-        and any(on_tiles(plan, g, x) for x in g.stages)
+    inside = (
+        _tile_lanes(plan, g, x)
         for a in made for g in plan.values() if isinstance(g.compute, At)
+        if (g.compute.func, g.compute.update, g.compute.loop) == (a.func, a.update, a.loop)
+        for x in g.stages
     )  # fmt: skip
+    return max(inside, default=1)
 
 
 def of_a_warp(plan: Plan, level: Level) -> bool:

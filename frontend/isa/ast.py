@@ -84,6 +84,14 @@ class Fragment:
 
 
 @record
+class InShared:
+    """`shared a, b`: the instruction reads these operands from shared memory."""
+
+    names: tuple[ast.Ident, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@record
 class Emit:
     """`emit [COMPILER] [asm] "template"`."""
 
@@ -109,7 +117,7 @@ class Needs:
     span: Span = field(compare=False, repr=False)
 
 
-Meaning = Bounded | ast.Reduce | Rounding | Fragment | ast.Definition
+Meaning = Bounded | ast.Reduce | Rounding | Fragment | InShared | ast.Definition
 Clause = Emit | Cost | Needs
 
 

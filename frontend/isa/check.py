@@ -9,7 +9,7 @@ from typing import TypeVar
 from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.clauses import check_costs, check_needs, check_rounding, check_templates
 from hbc.frontend.isa.declare import check_feature, check_place, check_target
-from hbc.frontend.isa.fragments import check_fragments
+from hbc.frontend.isa.fragments import check_fragments, check_shared
 from hbc.frontend.isa.meaning import check_meaning
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
@@ -86,10 +86,12 @@ def check_instruction(
     )  # fmt: skip
     counts = [terms(made, sizes) for sizes in corners(made.sizes)]
     element = made.operands[made.accumulator].element
+    shared = check_shared(i, place, made.operands, made.accumulator, reports)
     made = replace(
         made,
         rounding=check_rounding(i, element, counts, reports),
-        fragments=check_fragments(i, place, made.operands, reports),
+        fragments=check_fragments(i, place, made.operands, shared, reports),
+        shared=shared,
     )
     return made if len(reports.found) == before else None
 

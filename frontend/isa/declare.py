@@ -21,7 +21,15 @@ from hbc.frontend.text import ast
 from hbc.ir.ground.diag import did_you_mean
 from hbc.ir.ground.source import Span
 from hbc.ir.lang.compiler_flags import ALLOWED, is_allowed
-from hbc.ir.lang.instruction import Bit, Cost, Feature, InstructionTarget, Place
+from hbc.ir.lang.instruction import (
+    Asynchrony,
+    Bit,
+    Cost,
+    Feature,
+    InstructionTarget,
+    Place,
+    SharedRows,
+)  # fmt: skip
 from hbc.ir.lang.target import ARM, GPU, X86
 from hbc.ir.lang.types import DTYPES, TILES, Memory
 
@@ -47,6 +55,28 @@ FEATURE = {
     "permission": Entry(WHOLE, NO_PERMISSION),
     "emulated": Entry(WHOLE, 0),
 }
+SHARED = {
+    "rows": Entry(WHOLE),
+    "row_bytes": Entry(WHOLE),
+    "unit": Entry(WHOLE),
+    "operand": Entry(STRING),
+    "fence": Entry(STRING),
+}
+ASYNCHRONOUS = {
+    "fence": Entry(STRING),
+    "commit": Entry(STRING),
+    "wait": Entry(STRING),
+    "hold": Entry(STRING),
+}
+PLACEHOLDERS = {
+    "load": ("register", "pointer", "stride"),
+    "store": ("register", "pointer", "stride"),
+    "operand": ("pointer", "more", "across", "down"),
+    "wait": ("most",),
+    "hold": ("register",),
+    "fence": (),
+    "commit": (),
+}
 PLACE = {
     "machine": Entry(NAME, choices=MACHINES),
     "memory": Entry(NAME, choices=(Memory.REGISTER.value, *sorted(TILES))),
@@ -59,7 +89,10 @@ PLACE = {
     "constraint": Entry(STRING, ""),
     "load": Entry(STRING, ""),
     "store": Entry(STRING, ""),
+    "shared": Entry(BLOCK, {}, entries=SHARED),
+    "asynchronous": Entry(BLOCK, {}, entries=ASYNCHRONOUS),
 }
+_POWERS = ("rows", "row_bytes", "unit")
 COST = {"latency": Entry(NUMBER), "per_cycle": Entry(NUMBER)}
 HINTS = {
     "latency": "write the cycles until the result can be used: `latency 4`",
@@ -105,16 +138,25 @@ def check_place(p: isa_ast.Place, reports: Reports) -> Place:
             f"`{p.name.text}` has neither `types` nor `load` and `store`", p.name.span,
             'write `types { int "__m512i" }`, or the statements that fill and empty a register',
         )  # fmt: skip
-    for name in ("load", "store"):
-        known = ("register", "pointer", "stride")
-        spans = [q.value for q in p.properties if q.name.text == name]
-        for text in spans:
-            if isinstance(text, ast.Text):
-                check_placeholders(text, known, reports)
+    _check_texts(p.properties, reports)
+    shared, asynchronous = v["shared"], v["asynchronous"]
+    if shared and any(n < 1 or n & (n - 1) for n in (shared[x] for x in _POWERS)):
+        reports.report("`rows`, `row_bytes` and `unit` are powers of two", p.span)
     return Place(
         p.name.text, v["machine"], Memory(v["memory"]), v["count"], v["rows"], v["row_bytes"],
         v["header"], tuple(v["types"].items()), v["constraint"], v["load"], v["store"], v["lanes"],
+        SharedRows(**shared) if shared else None,
+        Asynchrony(**asynchronous) if asynchronous else None,
     )  # fmt: skip
+
+
+def _check_texts(properties: tuple[isa_ast.Property, ...], reports: Reports) -> None:
+    """What stands in the C texts of a place."""
+    for q in properties:
+        if isinstance(q.value, tuple):
+            _check_texts(q.value, reports)
+        elif isinstance(q.value, ast.Text) and q.name.text in PLACEHOLDERS:
+            check_placeholders(q.value, PLACEHOLDERS[q.name.text], reports)
 
 
 def check_target(

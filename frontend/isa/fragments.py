@@ -1,8 +1,8 @@
-"""Checks which lane holds which element of an instruction's operands."""
+"""Checks which lane holds which element of an instruction's operands, and which operands no lane holds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from hbc.frontend.isa import ast as isa_ast
@@ -16,9 +16,11 @@ from hbc.ir.meaning.fragment_layout import ELEMENT, LANE, Indices, held, is_part
 
 
 def check_fragments(
-    i: isa_ast.Instruction, place: Place, operands: Sequence[Operand], reports: Reports
-) -> tuple[Indices, ...]:
-    """The indices of each operand's elements over lane and element; () in a place without lanes."""
+    i: isa_ast.Instruction, place: Place, operands: Sequence[Operand], shared: Collection[int],
+    reports: Reports,
+) -> tuple[Indices, ...]:  # fmt: skip
+    """The indices of each operand's elements over lane and element; () in a place without lanes, and of
+    operands that are read from `shared` memory."""
     written = [b for b in i.body if isinstance(b, isa_ast.Fragment)]
     if place.lanes == 1:
         for f in written:
@@ -36,9 +38,15 @@ def check_fragments(
             note = Note("the first one", by_name[name].span)
             reports.report(f"the fragment of `{name}` is stated twice", f.span, None, note)
         by_name[name] = f
-    indices = []
-    for o in operands:
-        if o.name in by_name:
+    indices: list[Indices] = []
+    for n, o in enumerate(operands):
+        if n in shared:
+            if o.name in by_name:
+                reports.report(
+                    f"`{o.name}` is in shared memory, where no lane holds it", i.name.span
+                )
+            indices.append(())
+        elif o.name in by_name:
             indices.append(_indices(by_name[o.name], o, place, reports))
         else:
             reports.report(
@@ -47,6 +55,28 @@ def check_fragments(
                 f"write it, such as `fragment {o.name}[lane / 4, lane % 4 * 2 + element]`",
             )  # fmt: skip
     return tuple(indices)
+
+
+def check_shared(
+    i: isa_ast.Instruction, place: Place, operands: Sequence[Operand], accumulator: int,
+    reports: Reports,
+) -> tuple[int, ...]:  # fmt: skip
+    """The positions of the operands that the instruction reads from shared memory."""
+    names = [n for b in i.body if isinstance(b, isa_ast.InShared) for n in b.names]
+    known = {o.name: n for n, o in enumerate(operands)}
+    for name in names:
+        if name.text not in known:
+            hint = did_you_mean(name.text, known)
+            reports.report(f"there is no operand `{name.text}`", name.span, hint)
+        elif known[name.text] == accumulator:
+            reports.report(f"`{name.text}` accumulates: it is in `{place.name}`", name.span)
+        elif place.shared is None:
+            reports.report(
+                f"`{place.name}` does not say how operands lie in shared memory", name.span,
+                "its place has a block `shared { rows 8; row_bytes 128; unit 16; .. }`",
+            )  # fmt: skip
+    found = {known[n.text] for n in names if n.text in known} - {accumulator}
+    return tuple(sorted(found))
 
 
 def _indices(f: isa_ast.Fragment, o: Operand, place: Place, reports: Reports) -> Indices:

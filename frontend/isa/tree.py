@@ -20,6 +20,9 @@ class DescriptionBuilder(KernelBuilder):
         most, *step = (self.number([x]) for x in c if is_token(x) and x.type == "NUMBER")
         return isa_ast.Bounded(self.idents(c), most, step[0] if step else None, self.over(c))
 
+    def in_shared(self, c: Children) -> isa_ast.InShared:
+        return isa_ast.InShared(self.idents(c), self.over(c))
+
     def emit(self, c: Children) -> isa_ast.Emit:
         compiler = self.idents(c)
         is_asm = any(x.type == "ASM" for x in c)

@@ -25,4 +25,5 @@ TAILS = ("guard", "mask", "shift", "exact")
 CACHES = ("L1", "L2", "L3")  # from the nearest
 MEMORIES = (
     "registers", "stack", "heap", "amx_tile", "shared", "wmma_accumulator", "mma_accumulator",
+    "wgmma_accumulator",
 )  # fmt: skip

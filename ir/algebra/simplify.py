@@ -242,7 +242,7 @@ def _stmt(s: ir.Stmt, scope: Scope) -> ir.Stmt:
     if id(s) in scope.done:
         return s
     match s:
-        case ir.Comment() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
+        case ir.Comment() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Fence():
             return s
         case ir.For():
             return _for(s, scope)

@@ -106,11 +106,40 @@ class Row:
 
 
 @record
+class SharedRows:
+    """How operands lie in shared memory for instructions that read them there: pieces of `rows` rows of
+    `row_bytes` bytes one after the other, along the rows of the array first; in row r of a piece, unit u
+    of `unit` bytes lies where unit u ^ r would. `operand` is a C expression over {pointer}, {more}, the bytes
+    from there to the first element, {across} and {down}, those from a piece to the next in its rows, and to
+    the one below.
+    `fence` is a C statement: what its thread stored is seen by such reads behind the next barrier."""
+
+    rows: int
+    row_bytes: int
+    unit: int
+    operand: str
+    fence: str
+
+
+@record
+class Asynchrony:
+    """C statements for instructions whose results are not there at once: the `fence` before the first,
+    behind which registers are theirs; the end of a group; the `wait` for all groups but the latest {most};
+    and `hold`, by which a compiler leaves a {register} of sums where it is, before a fence, behind a wait."""
+
+    fence: str
+    commit: str
+    wait: str
+    hold: str
+
+
+@record
 class Place:
     """A register file: `count` registers of `rows` rows of `row_bytes` bytes. `types` are the C types
     of a register by element type or kind; `load` and `store` are C statements over {register},
     {pointer} and {stride} (bytes) for registers that are numbers; `constraint` is that of gcc's asm.
-    `lanes` of a warp share a register where that is more than 1."""
+    `lanes` of a warp, or of a group of warps, share a register where that is more than 1. `shared`: how
+    operands lie that instructions read from shared memory; `asynchronous`: results are waited for."""
 
     name: str
     machine: str
@@ -124,6 +153,8 @@ class Place:
     load: str = ""
     store: str = ""
     lanes: int = 1
+    shared: SharedRows | None = None
+    asynchronous: Asynchrony | None = None
 
     def c_type(self, element: DType) -> str | None:
         """The C type of a register of such elements; None where registers are numbers."""
@@ -183,7 +214,8 @@ class Instruction:
     """`accumulator` and `factors` are positions among the operands; rows stand as the variables of the
     accumulator, then those of the reduction, outermost first. `fragments`, in a place of lanes: for each
     operand the indices of its elements over the lane and the number of the element in it (see
-    `fragment_layout`)."""
+    `fragment_layout`). `shared`: the positions of the operands that it reads from shared memory, as its
+    place says they lie; of those it has no indices."""
 
     name: str
     place: Place
@@ -197,6 +229,7 @@ class Instruction:
     cost: Cost
     needs: tuple[Feature, ...]
     fragments: tuple[tuple[ir.Expr, ...], ...] = ()
+    shared: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from math import prod
 
 from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.types import TILES
+from hbc.ir.lang.types import FRAGMENT_LANES, TILES
 from hbc.ir.lang.walk import children, nodes, statements
 
 WARP = 32  # lanes
+GROUP = max(FRAGMENT_LANES.values())  # lanes of the warps that hold the largest fragments together
 MOST_THREADS = 1024  # of a block, on every GPU so far
 THREADS = (ir.LoopKind.THREAD, ir.LoopKind.LANE)
+Tiles = Mapping[str, int]
+"""The buffers in tile memory, and how many lanes hold one together."""
+_NONE: Tiles = {}
 
 
 def check_launches(kernel: Kernel) -> None:
     """HbcError for what no GPU can run: too many threads, and results or decisions on the host that
     would need data of the device."""
-    allocated = (n for n in nodes(kernel.body) if isinstance(n, ir.Allocate))
-    _host(kernel.body, frozenset(a.buffer for a in allocated if a.memory in TILES))
+    _host(kernel.body, tiles_in(kernel.body))
+
+
+def tiles_in(s: ir.Stmt) -> Tiles:
+    """Those that a statement allocates."""
+    allocated = (n for n in nodes(s) if isinstance(n, ir.Allocate))
+    return {a.buffer: FRAGMENT_LANES.get(a.memory, 1) for a in allocated if a.memory in TILES}
 
 
 def thread_loops(s: ir.Stmt) -> tuple[tuple[ir.For, ...], ir.Stmt]:
@@ -32,38 +41,41 @@ def thread_loops(s: ir.Stmt) -> tuple[tuple[ir.For, ...], ir.Stmt]:
     return tuple(loops), s
 
 
-def by_warps(nest: ir.For, tiles: Collection[str] = ()) -> bool:
-    """Whether the loops over threads of a nest count warps: lanes or tiles are inside. `tiles` are the
-    buffers in tile memory around it."""
+def by_warps(nest: ir.For, tiles: Tiles = _NONE) -> bool:
+    """Whether the loops over threads of a nest count warps, or groups of them."""
+    return lanes_of(nest, tiles) > 1
+
+
+def lanes_of(nest: ir.Stmt, tiles: Tiles = _NONE) -> int:
+    """How many threads an iteration of the loops over threads of a nest stands for: a warp or a group of
+    warps where lanes or tiles are inside. `tiles` are the buffers in tile memory around it."""
+    most = 1
     for s in statements(nest):
         match s:
             case ir.For(kind=ir.LoopKind.LANE):
-                return True
+                most = max(most, GROUP if _extent(s) > WARP else WARP)
             case ir.Allocate(memory=memory) if memory in TILES:
-                return True
-            case ir.Store(buffer=buffer) if buffer in tiles:
-                return True
-            case ir.Store(value=value) if any(
-                isinstance(n, ir.Load) and n.buffer in tiles for n in nodes(value)
-            ):
-                return True
+                most = max(most, FRAGMENT_LANES.get(memory, 1))
+            case ir.Store(buffer=buffer, value=value):
+                read = (n.buffer for n in nodes(value) if isinstance(n, ir.Load))
+                most = max(most, *(tiles.get(b, 1) for b in (buffer, *read)))
             case _:
                 pass
-    return False
+    return most
 
 
-def thread_count(nest: ir.For, tiles: Collection[str] = ()) -> int:
+def thread_count(nest: ir.For, tiles: Tiles = _NONE) -> int:
     """How many threads the outermost loop over threads, and those right in it, need."""
     loops, _ = thread_loops(nest)
     counts = [_extent(x) for x in loops if x.kind is ir.LoopKind.THREAD]
-    return prod(counts) * (WARP if by_warps(nest, tiles) else 1)
+    return prod(counts) * lanes_of(nest, tiles)
 
 
 def _extent(loop: ir.For) -> int:
     return int(loop.extent.value) if isinstance(loop.extent, ir.Const) else 1
 
 
-def _host(s: ir.Stmt, tiles: frozenset[str]) -> None:
+def _host(s: ir.Stmt, tiles: Tiles) -> None:
     match s:
         case ir.For(kind=ir.LoopKind.BLOCK):
             _block(s, tiles)
@@ -96,7 +108,7 @@ def _without_data(s: ir.Stmt, *values: ir.Node) -> None:
         )
 
 
-def _block(s: ir.Stmt, tiles: frozenset[str]) -> None:
+def _block(s: ir.Stmt, tiles: Tiles) -> None:
     if isinstance(s, ir.For) and s.kind in THREADS:
         _threads(s, tiles)
         return
@@ -105,7 +117,7 @@ def _block(s: ir.Stmt, tiles: frozenset[str]) -> None:
             _block(c, tiles)
 
 
-def _threads(nest: ir.For, tiles: frozenset[str]) -> None:
+def _threads(nest: ir.For, tiles: Tiles) -> None:
     loops, _ = thread_loops(nest)
     for x in loops:
         if x.kind is ir.LoopKind.LANE and _extent(x) > WARP:
@@ -117,7 +129,10 @@ def _threads(nest: ir.For, tiles: frozenset[str]) -> None:
     if count <= MOST_THREADS:
         return
     factors = [str(_extent(x)) for x in loops if x.kind is ir.LoopKind.THREAD]
-    factors += [f"{WARP} (a warp each)"] if by_warps(nest, tiles) else []
+    lanes = lanes_of(nest, tiles)
+    factors += (
+        [f"{lanes} (a {'warp' if lanes == WARP else 'group of warps'} each)"] if lanes > 1 else []
+    )
     product = f"{' * '.join(factors)} = " if len(factors) > 1 else ""
     raise error(
         f"a block would have {product}{count:,} threads, and {MOST_THREADS:,} are the most",

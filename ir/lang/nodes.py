@@ -273,11 +273,12 @@ class BarrierScope(StrEnum):
 @record
 class Store:
     """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing. A copy that is
-    `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to. With `atomic` it is
-    an update, `buffer[index] = buffer[index] atomic value`, one lane after the other and whatever other
-    threads update meanwhile; with `warp`, all lanes of a warp come to it, each group of so many
-    neighbours updates one element, and their values may be combined first; where a group is not the whole
-    warp, nobody else touches its element meanwhile."""
+    `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to. So does an
+    `Instruct`; until then nobody may store to what it reads, and only others like it may touch the result.
+    With `atomic` it is an update, `buffer[index] = buffer[index] atomic value`, one lane after the other and
+    whatever other threads update meanwhile; with `warp`, all lanes of a warp come to it, each group of so
+    many neighbours updates one element, and their values may be combined first; where a group is not the
+    whole warp, nobody else touches its element meanwhile."""
 
     buffer: str
     index: Expr
@@ -357,11 +358,14 @@ class LetStmt:
 @record
 class Swizzle:
     """Where in shared memory the elements of an array lie: within rows of `row` elements, units of `unit`
-    elements change places, each row in its own way, so that a column lies in many banks. Both are
-    powers of two. Indices do not show it: see `ir.swizzle`."""
+    elements change places, each row in its own way, so that a column lies in many banks. With `lines`,
+    rows are cut into pieces of `line` elements, in which units change places, and those of so many rows
+    lie together. All are powers of two. Indices do not show it: see `codegen/gpu/swizzle.py`."""
 
     unit: int
     row: int
+    lines: int = 1
+    line: int = 0
 
 
 @record
@@ -415,17 +419,38 @@ class Barrier:
     note: str = field(default="", compare=False)
 
 
+class FenceKind(StrEnum):
+    """What is in order at a `Fence`."""
+
+    REGISTERS = "registers"  # what was done to fragments, before the products that begin next
+    STORES = "stores"  # what the thread stored to shared memory, before what products read behind a barrier
+
+
+@record
+class Fence:
+    """A thread's own accesses before it are in order with what asynchronous products do behind it. As a
+    barrier, it stands between loops over threads. `sums`: the fragments whose registers it is about."""
+
+    kind: FenceKind
+    sums: tuple[str, ...] = ()
+
+
 @record
 class CopyCommit:
-    """Asynchronous copies so far, since the last one of these, are a group. As a barrier, it and
-    `CopyWait` stand between a block's loops over threads."""
+    """Asynchronous copies so far, since the last one of these, are a group; or asynchronous `products`.
+    As a barrier, it and `CopyWait` stand between a block's loops over threads."""
+
+    products: bool = False
 
 
 @record
 class CopyWait:
-    """Each thread waits until its groups have landed but for the latest `most`."""
+    """Each thread waits until its groups have landed but for the latest `most`. `sums`: the fragments that
+    products add to."""
 
     most: int
+    products: bool = False
+    sums: tuple[str, ...] = ()
 
 
 @record
@@ -437,7 +462,7 @@ class Comment:
 
 Stmt = (
     Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Leave | Barrier | CopyCommit
-    | CopyWait | Comment
+    | CopyWait | Fence | Comment
 )  # fmt: skip
 Node = Expr | Stmt
 

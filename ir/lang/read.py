@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
@@ -100,8 +100,11 @@ def _statement(c: Cursor) -> ir.Stmt:
         loop = c.name()
         c.expect("if")
         return ir.Leave(loop, expression(c))
-    if c.accept("copies"):
-        return _copies(c)
+    if c.accept("fence"):
+        return ir.Fence(ir.FenceKind(c.name()), _sums(c))
+    for word in ("copies", "products"):
+        if c.accept(word):
+            return _copies(c, products=word == "products")
     asynchronous = c.accept("async")
     warp = _group(c) if c.accept("warp") else 0
     atomic = ir.Op(c.take().text) if c.accept("atomic") else None
@@ -116,11 +119,19 @@ def _group(c: Cursor) -> int:
     return c.number() if c.accept("by") else WARP
 
 
-def _copies(c: Cursor) -> ir.Stmt:
+def _copies(c: Cursor, products: bool) -> ir.Stmt:
     if c.accept("commit"):
-        return ir.CopyCommit()
+        return ir.CopyCommit(products)
     c.expect("wait")
-    return ir.CopyWait(c.number())
+    return ir.CopyWait(c.number(), products, _sums(c))
+
+
+def _sums(c: Cursor) -> tuple[str, ...]:
+    """The fragments that a wait or a fence is about."""
+    names = [c.name()] if c.accept("of") else []
+    while names and c.accept(","):
+        names.append(c.name())
+    return tuple(names)
 
 
 def _lets(c: Cursor) -> ir.Stmt:
@@ -161,6 +172,10 @@ def _allocate(c: Cursor) -> ir.Allocate:
         unit = c.number()
         c.expect("of")
         swizzle = ir.Swizzle(unit, c.number())
+        if c.accept("by"):
+            lines = c.number()
+            c.expect("of")
+            swizzle = replace(swizzle, lines=lines, line=c.number())
     note = _note(c)
     return ir.Allocate(buffer, element, extent, memory, _body(c), note, None, swizzle)
 

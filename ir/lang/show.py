@@ -129,6 +129,11 @@ def _group(lanes: int) -> str:
     return {0: "", WARP: "warp "}.get(lanes, f"warp by {lanes} ")
 
 
+def _sums(names: tuple[str, ...]) -> str:
+    """The fragments that it is about."""
+    return f" of {', '.join(map(name_text, names))}" if names else ""
+
+
 def _lines(s: ir.Stmt, depth: int) -> list[str]:
     pad = "    " * depth
     match s:
@@ -137,10 +142,12 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
             return [f"{pad}# {escaped}"]
         case ir.Barrier(scope=scope, note=note):
             return [f"{pad}barrier {scope}{_note(note)}"]
-        case ir.CopyCommit():
-            return [f"{pad}copies commit"]
-        case ir.CopyWait(most=most):
-            return [f"{pad}copies wait {most}"]
+        case ir.CopyCommit(products=products):
+            return [f"{pad}{'products' if products else 'copies'} commit"]
+        case ir.CopyWait(most=most, products=products):
+            return [f"{pad}{'products' if products else 'copies'} wait {most}{_sums(s.sums)}"]
+        case ir.Fence(kind=fence, sums=sums):
+            return [f"{pad}fence {fence}{_sums(sums)}"]
         case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
             pad += "async " if s.asynchronous else ""
             pad += _group(s.warp)
@@ -165,6 +172,8 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
             head = f"allocate {name_text(buffer)}: {element}[{show(extent)}] in {memory}"
             if s.swizzle is not None:
                 head += f" swizzle {s.swizzle.unit} of {s.swizzle.row}"
+            if s.swizzle is not None and s.swizzle.line:
+                head += f" by {s.swizzle.lines} of {s.swizzle.line}"
             return _braced(head + _note(s.note), body, depth)
         case ir.If(condition=c, then=then, otherwise=other):
             first = _braced(f"if {show(c)}", then, depth)

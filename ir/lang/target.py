@@ -9,7 +9,9 @@ from hbc.ir.lang.types import Memory
 
 X86, ARM, RISCV, GPU = "x86_64", "aarch64", "riscv64", "cuda"
 
-_TILES = (("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA), ("mma", Memory.MMA))
+_TILES = (
+    ("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA), ("mma", Memory.MMA), ("wgmma", Memory.WGMMA),
+)  # fmt: skip
 
 
 @record
@@ -111,7 +113,7 @@ TARGETS: dict[str, Target] = {
         ),
         Target(
             "cuda", 128, (), ("cuda",), None, "CUDA for NVIDIA GPUs and their tensor cores",
-            machine=GPU, instruction_sets=("wmma", "mma"),
+            machine=GPU, instruction_sets=("wmma", "mma", "wgmma"),
         ),
     )
 }  # fmt: skip

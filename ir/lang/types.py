@@ -88,8 +88,8 @@ CONDITION = BOOL(1)
 
 class Memory(StrEnum):
     """Where a buffer lives. AUTO is decided by the `place` passes. SHARED: by the threads of a GPU's
-    block; WMMA and MMA: fragments of tensor cores, spread over the lanes of a warp; of the latter each
-    lane knows which elements it has."""
+    block; WMMA, MMA and WGMMA: fragments of tensor cores, spread over the lanes of a warp or of four; of the
+    last two each lane knows which elements it has."""
 
     AUTO = "auto"
     HEAP = "heap"
@@ -99,15 +99,18 @@ class Memory(StrEnum):
     SHARED = "shared"
     WMMA = "wmma_accumulator"
     MMA = "mma_accumulator"
+    WGMMA = "wgmma_accumulator"
 
 
-FRAGMENTS = frozenset({Memory.WMMA, Memory.MMA})
-"""Memory that the lanes of a GPU's warp hold together."""
+FRAGMENT_LANES = {Memory.WMMA: 32, Memory.MMA: 32, Memory.WGMMA: 128}
+"""How many lanes of a GPU hold a fragment in such memory together: a warp, or a group of four."""
+FRAGMENTS = frozenset(FRAGMENT_LANES)
+"""Memory that the lanes of a GPU hold together."""
 TILES = frozenset({Memory.AMX_TILE, *FRAGMENTS})
 """Memory that only whole-tile statements touch."""
 TILES_OF_ELEMENTS = FRAGMENTS
 """Those whose elements can be changed where they are, all in the same way."""
-TILES_OF_LANES = frozenset({Memory.MMA})
+TILES_OF_LANES = frozenset({Memory.MMA, Memory.WGMMA})
 """Those of which every lane knows where its elements are: any statement may touch them one by one."""
 
 

@@ -19,7 +19,7 @@ from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.arith_scalar import python_scalar
 from hbc.ir.meaning.interp_buffers import InterpError, argument, constant, element_strides
 from hbc.ir.meaning.interp_code import FILE, Code
-from hbc.ir.meaning.interp_copies import Copies
+from hbc.ir.meaning.interp_copies import Copies, Products
 from hbc.ir.meaning.interp_expr import emit
 from hbc.ir.meaning.interp_stmt import allocator, emit_statement
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
@@ -48,6 +48,7 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
     code.objects |= {
         "InterpError": InterpError,
         "Copies": Copies,
+        "Products": Products,
         "allocate": allocator(strict),
         "defaultdict": defaultdict,
     }
@@ -69,6 +70,7 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
     checks = [evaluator(check.condition, names) for check in kernel.checks]
     shapes = [[evaluator(e, names) for e in a.extents] for a in arrays_of]
     code.line("copies = Copies()")
+    code.line("products = Products()")
     emit_statement(code, kernel.body)
     function = _compile(code, parameters)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
+from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import TILES, DType
 from hbc.ir.lang.walk import contains
@@ -54,14 +55,16 @@ def emit_statement(code: Code, s: ir.Stmt) -> None:
         case ir.Leave(loop=loop, condition=condition):
             if loop == code.innermost:
                 code.line(f"if {emit(code, condition)}: break")
-        case ir.CopyCommit():
-            code.line("copies.commit()")
-        case ir.CopyWait(most=most):
-            code.line(f"copies.wait({most})")
+        case ir.CopyCommit(products=products):
+            code.line("products.commit()" if products else "copies.commit()")
+        case ir.CopyWait(most=most, products=products):
+            code.line(f"{'products' if products else 'copies'}.wait({most})")
+        case ir.Fence(kind=ir.FenceKind.REGISTERS):
+            code.line("products.fence()")
         case ir.Prefetch(index=index):
             if contains(index, ir.Load):  # the hint itself reads these
                 code.assign(emit(code, index))
-        case ir.Barrier() | ir.Comment():
+        case ir.Barrier() | ir.Fence() | ir.Comment():
             pass
         case _:
             assert_never(s)
@@ -99,7 +102,10 @@ def _allocate(code: Code, s: ir.Allocate) -> None:
 
 def _store(code: Code, s: ir.Store) -> None:
     if s.asynchronous:
-        _copy(code, s)
+        if isinstance(s.value, ir.Instruct):
+            _product(code, s, s.value)
+        else:
+            _copy(code, s)
         return
     if s.atomic is not None:
         _update(code, s, s.atomic)
@@ -140,3 +146,23 @@ def _copy(code: Code, s: ir.Store) -> None:
     guard = f"if {mask}: " if mask is not None and s.index.type.lanes == 1 else ""
     lanes = f"{index}, {value}" if mask is None or guard else f"{index}, {value}, {mask}"
     code.line(f"{guard}copies.begin({buffer_name(code, s.buffer)}, {lanes})")
+
+
+def _product(code: Code, s: ir.Store, e: ir.Instruct) -> None:
+    """A product that lands at a wait. What it adds to may be the result of one that is under way."""
+    to, index = buffer_name(code, s.buffer), emit(code, s.index)
+    read, args, outside = [], list[ir.Expr](), dict(code.variables)
+    for n, x in enumerate(e.args):
+        if not isinstance(x, ir.Load) or x.mask is not None:
+            raise InternalError("the interpreter met an asynchronous product of something computed")
+        buffer, at = buffer_name(code, x.buffer), emit(code, x.index)
+        if x.buffer == s.buffer:
+            value = code.assign(f"products.value({buffer}, {at})")
+        else:
+            value = code.assign(emit(code, x))
+            read.append(f"({buffer}, {at}, {value})")
+        code.variables[name := f"operand {n}"] = value
+        args.append(ir.Var(name, x.type))
+    result = emit(code, replace(e, args=tuple(args)))
+    code.variables = outside
+    code.line(f"products.begin({to}, {index}, {result}, [{', '.join(read)}])")

@@ -124,7 +124,7 @@ def _check_stmt(
         case ir.CopyWait(most=most):
             if most < 0:
                 _fail(s, "a wait for all groups of copies but fewer than none", stage)
-        case ir.Barrier() | ir.CopyCommit() | ir.Comment():
+        case ir.Barrier() | ir.CopyCommit() | ir.Fence() | ir.Comment():
             pass
         case _:
             assert_never(s)
@@ -135,7 +135,7 @@ def _check_store(s: ir.Store, names: Names, buffers: Mapping[str, DType], stage:
         _check_expr(e, names, buffers, stage)
     _check_buffer(s, s.buffer, s.value.type.element, buffers, stage)
     lanes = s.value.type.lanes
-    if s.asynchronous and not isinstance(s.value, ir.Load):
+    if s.asynchronous and not isinstance(s.value, ir.Load | ir.Instruct):
         _fail(s, "an asynchronous copy of something computed", stage)
     if s.warp and s.atomic is None:
         _fail(s, "lanes of a warp that store together", stage)

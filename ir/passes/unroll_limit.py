@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from hbc.ir.ground.diag import HbcError, Note, error
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import Target
-from hbc.ir.lang.types import INDEX, TILES, Memory
+from hbc.ir.lang.types import FRAGMENT_LANES, INDEX, TILES, Memory
 from hbc.ir.lang.walk import children, mentions, nodes, statements
 from hbc.ir.vectors.lane_limit import MOST_LANES
 
@@ -40,21 +41,28 @@ def refuse_long(s: ir.Stmt, target: Target) -> ir.Stmt:
     """The same statement, whose VECTOR and UNROLL loops are still loops. HbcError naming the
     innermost of them that makes too many statements, with the factors of those in it."""
     selected = {*TILES, *([Memory.REGISTER] if target.instruction_sets else [])}
-    tiles = frozenset(
-        n.buffer for n in statements(s) if isinstance(n, ir.Allocate) and n.memory in selected
-    )
-    _count(s, (), max(1, target.vector_bits // 32), tiles)
+    held = {
+        n.buffer: FRAGMENT_LANES.get(n.memory, 1)
+        for n in statements(s)
+        if isinstance(n, ir.Allocate) and n.memory in selected
+    }
+    _count(s, (), max(1, target.vector_bits // 32), held)
     return s
 
 
-def _count(s: ir.Stmt, around: tuple[ir.For, ...], native: int, tiles: frozenset[str]) -> Text:
+def _count(s: ir.Stmt, around: tuple[ir.For, ...], native: int, tiles: Mapping[str, int]) -> Text:
     """What `s` becomes inside the unrolled and vectorized loops `around` it. A register has so many
-    `native` lanes; buffers where instructions accumulate take one for any number."""
+    `native` lanes; buffers where instructions accumulate, `tiles`, take one for any number. Each of so many
+    lanes of a GPU has its part of them."""
     match s:
         case ir.Store(buffer=buffer) if buffer in tiles:
             return Text(vectors=1)
         case ir.Store(index=index, value=value):
             lanes = prod(_factor(loop) for loop in around if loop.kind is ir.LoopKind.VECTOR)
+            read = (n.buffer for n in nodes(value) if isinstance(n, ir.Load))
+            sharing = max((tiles.get(b, 1) for b in read), default=1)
+            if sharing > 1:
+                return Text(vectors=-(-lanes // sharing))
             if lanes == 1 or native == 1:
                 return Text(scalars=lanes)
             vectors = -(-lanes // native)

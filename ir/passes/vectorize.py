@@ -262,6 +262,7 @@ class _Widen:
                 | ir.Barrier()
                 | ir.CopyCommit()
                 | ir.CopyWait()
+                | ir.Fence()
             ):
                 return s
             case ir.Prefetch(index=index):

@@ -25,6 +25,7 @@ from hbc.cli.runs.work import count_work
 from hbc.cli.show.crash import version
 from hbc.codegen.build.nvcc import build_cuda, checked_archs, find_nvcc
 from hbc.codegen.cuda.file import CudaSource, emit_cuda
+from hbc.codegen.cuda.limits import able_archs, own_arch
 from hbc.frontend.oracle.oracle import evaluate
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import HbcError, ToolError
@@ -118,7 +119,9 @@ def record(
     (place / f"{source.name}.cu").write_text(source.text, encoding="utf-8")
     (place / f"{source.name}.h").write_text(source.header, encoding="utf-8")
     rates = cases["rate"]
+    own = own_arch(source.instructions)
     return {
+        **({} if own is None else {"arch": own}),
         "sample": p.name,
         "schedule": s.name,
         "name": source.name,
@@ -154,7 +157,7 @@ def used(source: CudaSource, place: Path, archs: tuple[str, ...]) -> list[Record
     if not archs:
         return []
     out = place / "report.fatbin"
-    found = build_cuda(source, out, "fatbin", archs)
+    found = build_cuda(source, out, "fatbin", able_archs(source.instructions, archs))
     out.unlink()
     return [asdict(r) for r in found]
 

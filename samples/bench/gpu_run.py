@@ -44,25 +44,31 @@ def find_nvcc():
 
 
 def build(nvcc, kernel, arch, folder):
-    """The library of a kernel."""
-    return compiled(
-        nvcc,
-        BUNDLE / kernel["source"],
-        folder / f"{kernel['sample']}-{kernel['schedule']}.so",
-        arch,
-    )
+    """The library of a kernel. RuntimeError where it is for another architecture."""
+    own = kernel.get("arch", arch)
+    if own.rstrip("a") != arch:
+        raise RuntimeError(f"it is for {own} alone")
+    name = f"{kernel['sample']}-{kernel['schedule']}.so"
+    return compiled(nvcc, BUNDLE / kernel["source"], folder / name, own)
 
 
 def compiled(nvcc, source, out, arch):
     """The library of a source, unless it is there already. RuntimeError where nvcc refuses it."""
     if not out.exists() or out.stat().st_mtime < source.stat().st_mtime:
         made = out.with_suffix(".new")
-        command = [nvcc, *NVCC_FLAGS, f"-arch={arch}", str(source), "-o", str(made)]
+        command = [nvcc, *NVCC_FLAGS, *arch_flags(arch), str(source), "-o", str(made)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"nvcc: {done.stderr.strip()[:500]}")
         made.replace(out)
     return CDLL(str(out))
+
+
+def arch_flags(arch):
+    """By `-arch`, some versions compile for sm_90 too where sm_90a is asked for."""
+    if not arch.endswith("a"):
+        return [f"-arch={arch}"]
+    return [f"-gencode=arch={arch.replace('sm', 'compute')},code={arch}"]
 
 
 def build_all(nvcc, kernels, arch, folder):
@@ -277,6 +283,7 @@ def main(make_device=Device):
         k
         for k in bundle["kernels"]
         if not options.names or {k["sample"], k["schedule"]} & set(options.names)
+        if k.get("arch", device.arch).rstrip("a") == device.arch
     ]
     build_all(nvcc, kernels, device.arch, folder)
     machine = {} if options.check else measured(nvcc, device, folder)

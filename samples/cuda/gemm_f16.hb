@@ -109,7 +109,43 @@ schedule mma for cuda {
     B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
 }
 
-# The same by as many blocks as run at once, each of which takes tile after tile: eight below each other,
+# Tensor cores by `wgmma`, for sm_90a: each of two groups of four warps makes 64 x 256 sums in registers. It reads
+# 64 steps of k of both factors where they lie in shared memory, and goes on with the next while those are
+# multiplied; two more are on their way. Eight tiles below each other, then the eight beside them.
+schedule wgmma for cuda {
+    C.tile(i, j, io, jo, ii, ji, 128, 256).split(ii, iw, iv, 64).split(io, ig, ih, 8)
+    C.reorder(ig, jo, ih, iw, iv, ji).gpu_blocks(ig, jo, ih).gpu_threads(iw).vectorize(iv).vectorize(ji)
+    acc.compute_at(C, ih).store_in(wgmma_accumulator)
+    acc.split(i, iw, iv, 64).gpu_threads(iw).vectorize(iv).vectorize(j)
+    acc.update.split(k, ko, ki, 64).split(ki, kt, kv, 16).split(i, iw, iv, 64)
+    acc.update.reorder(ko, iw, kt, iv, j, kv).gpu_threads(iw).pipeline(ko, 4)
+    acc.update.unroll(kt).atomic().vectorize(iv).vectorize(j).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared)
+    A.in(acc).split(k, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 256)
+    A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc).compute_at(acc.update, ko).store_in(shared)
+    B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 256)
+    B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
+}
+
+# The same by tiles of 128 x 128, two of which a multiprocessor holds at once.
+schedule wgmma_128 for cuda {
+    C.tile(i, j, io, jo, ii, ji, 128, 128).split(ii, iw, iv, 64).split(io, ig, ih, 8)
+    C.reorder(ig, jo, ih, iw, iv, ji).gpu_blocks(ig, jo, ih).gpu_threads(iw).vectorize(iv).vectorize(ji)
+    acc.compute_at(C, ih).store_in(wgmma_accumulator)
+    acc.split(i, iw, iv, 64).gpu_threads(iw).vectorize(iv).vectorize(j)
+    acc.update.split(k, ko, ki, 64).split(ki, kt, kv, 16).split(i, iw, iv, 64)
+    acc.update.reorder(ko, iw, kt, iv, j, kv).gpu_threads(iw).pipeline(ko, 3)
+    acc.update.unroll(kt).atomic().vectorize(iv).vectorize(j).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared)
+    A.in(acc).split(k, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 256)
+    A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc).compute_at(acc.update, ko).store_in(shared)
+    B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 256)
+    B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
+}
+
+# `mma` by as many blocks as run at once, each of which takes tile after tile: eight below each other,
 # then the eight beside them, so that blocks that run together read the same rows and columns.
 schedule mma_persistent for cuda {
     C.tile(i, j, io, jo, ii, ji, 128, 128).tile(ii, ji, iw, jw, iu, ju, 64, 64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -175,6 +176,22 @@ def test_check(
     assert started(run, tmp_path, monkeypatch, "--check") == 0
     assert capsys.readouterr().out == "twice simt: ok\ntwice wide: ok\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["built"]
+
+
+def test_a_kernel_for_one_architecture(
+    run: ModuleType, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is compiled for it, and left out on another."""
+    assert run.arch_flags("sm_80") == ["-arch=sm_80"]
+    assert run.arch_flags("sm_90a") == ["-gencode=arch=compute_90a,code=sm_90a"]
+    known = json.loads((bundle / "bundle.json").read_text())
+    known["kernels"][1]["arch"] = "sm_90a"
+    shutil.copytree(bundle, tmp_path / "other")
+    (tmp_path / "other" / "bundle.json").write_text(json.dumps(known))
+    monkeypatch.setattr(run, "BUNDLE", tmp_path / "other")
+    assert started(run, tmp_path, monkeypatch) == 0
+    kernels = json.loads((tmp_path / "gpu.json").read_text())["kernels"]
+    assert [k["schedule"] for k in kernels] == ["simt"]
 
 
 def test_a_wrong_result_is_found(

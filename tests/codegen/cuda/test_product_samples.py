@@ -16,6 +16,7 @@ from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.cli.runs.trials import accepted
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.limits import own_arch
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import TARGETS
@@ -28,7 +29,7 @@ SCHEDULES = [
     ("gemm_f16", "wmma"), ("gemm_f16", "wmma_64"), ("gemm_f16", "wmma_direct"), ("gemm_f16", "mma"),
     ("gemm_f16", "wmma_async"), ("gemm_f16", "wmma_split_k"), ("gemm_f16", "simt"),
     ("gemm_f16", "mma_persistent"), ("gemm_f16", "mma_split_k"), ("gemm_f16", "simt_direct"),
-    ("gemm_f16", "simt_async"),
+    ("gemm_f16", "simt_async"), ("gemm_f16", "wgmma"), ("gemm_f16", "wgmma_128"),
     ("conv_layer", "wmma"), ("conv_layer", "mma"), ("conv_layer", "simt"),
 ]  # fmt: skip
 
@@ -44,7 +45,8 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
     p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", {})
     kernel = lowered(name, schedule)
     source = emit_cuda(kernel, TARGET)
-    used = {"wmma": "wmma::mma_sync", "mma": "ptx_mma_"}.get(schedule.partition("_")[0])
+    names = {"wmma": "wmma::mma_sync", "mma": "ptx_mma_", "wgmma": "ptx_wgmma_"}
+    used = names.get(schedule.partition("_")[0])
     assert used is None or used in source.text
     # gcc does not see that what one loop over threads leaves out, under a condition, no other one reads.
     library = CudaLibrary(source, tmp_path, "-Wno-maybe-uninitialized")
@@ -66,7 +68,8 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("nvcc")
 def test_no_spills(name: str, schedule: str, tmp_path: Path) -> None:
     source = emit_cuda(lowered(name, schedule), TARGET)
-    used = build_cuda(source, tmp_path / "k.fatbin", "fatbin", architectures(name, schedule))
+    archs = ("sm_90",) if own_arch(source.instructions) else architectures(name, schedule)
+    used = build_cuda(source, tmp_path / "k.fatbin", "fatbin", archs)
     assert used and all((r.spills, r.stack) == (0, 0) for r in used)
 
 

@@ -17,7 +17,7 @@ from cuda_library import CudaLibrary
 from hbc.cli.instruction_set import instruction_set
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
-from hbc.codegen.cuda.limits import check_instructions
+from hbc.codegen.cuda.limits import able_archs, check_instructions, suited_archs
 from hbc.codegen.cuda.source import CudaSource
 from hbc.codegen.fragments.fragment_lanes import fragment_lanes
 from hbc.ir.ground.diag import HbcError
@@ -171,3 +171,16 @@ def test_older_architectures_are_refused() -> None:
         check_instructions([by_name[name]], ("sm_80", "sm_90"))
         with pytest.raises(HbcError, match=f"`{name}` needs sm_80, and sm_75 is older"):
             check_instructions([by_name[name]], ("sm_80", "sm_75"))
+
+
+def test_an_architecture_of_its_own() -> None:
+    """What only sm_90a has is made for it where sm_90 is asked for, and for no later one."""
+    wgmma = instruction_set().of_target("wgmma")[:1]
+    mma = KNOWN["mma"][:1]
+    assert suited_archs(wgmma, ("sm_80", "sm_90", "sm_90a")) == ("sm_80", "sm_90a")
+    assert able_archs(wgmma, ("sm_80", "sm_90", "sm_100")) == ("sm_90a",)
+    assert suited_archs(mma, ("sm_80", "sm_90")) == able_archs(mma, ("sm_75", "sm_80", "sm_90"))
+    check_instructions(wgmma, ("sm_90",))
+    for arch, why in (("sm_80", "sm_80 is older"), ("sm_100", "sm_100 has no such")):
+        with pytest.raises(HbcError, match=f"needs sm_90a, and {why}"):
+            check_instructions(wgmma, (arch,))

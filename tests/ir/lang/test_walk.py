@@ -26,6 +26,8 @@ from hbc.ir.lang.nodes import (
     CopyCommit,
     CopyWait,
     Expr,
+    Fence,
+    FenceKind,
     For,
     Gather,
     If,
@@ -80,7 +82,8 @@ ONE_OF_EACH: list[Node] = [
     Block((Comment("one"), Comment("two"))), LetStmt("t", i, empty),
     Allocate("t", F32, i, Memory.STACK, empty), If(const_bool(True), empty, Comment("else")),
     Assert(const_bool(True), "why"), Leave("k", const_bool(True)), Comment("why"), Barrier(),
-    CopyCommit(), CopyWait(1), Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
+    CopyCommit(), CopyWait(1), Fence(FenceKind.STORES),
+    Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
 ]  # fmt: skip
 
 
