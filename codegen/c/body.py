@@ -12,9 +12,11 @@ from hbc.codegen.c.machines import printers_of
 from hbc.codegen.c.packed import packed_entries, packed_header, packing_call
 from hbc.codegen.c.repeats import with_loops
 from hbc.codegen.c.stmt import may_fail, statement
+from hbc.codegen.plan.alike import alike
 from hbc.codegen.plan.tile_plan import plan_tiles
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.prelude import Prelude
+from hbc.codegen.text.routines import print_functions
 from hbc.codegen.text.spelling import value_type
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.codegen.text.writer import Writer
@@ -129,11 +131,13 @@ def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
     """Prints the function that does the work of `k`, on checked arguments."""
     fails = may_fail(k.body)
     unit.tiles = plan_tiles(with_loops(k.body, unit), k.instructions)
+    unit.calls = alike(unit.tiles.body)
     out, body = unit.out, Writer(depth=1)
     unit.scope.push()
     unit.out = body
     statement(unit.tiles.body, unit)
-    unit.out = out
+    unit.out, unit.calls = out, {}
+    print_functions(unit, statement)
     unit.scope.pop()
     said = body.names()  # what no live lane reads is not printed
     parameters, arguments = [], []

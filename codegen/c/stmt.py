@@ -14,6 +14,7 @@ from hbc.codegen.text.functions import ALLOCATE, RELEASE_MEMORY
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.ranges import nonnegative, wraps
 from hbc.codegen.text.registers import declare_registers, fill_is_hidden, unrolled
+from hbc.codegen.text.routines import call
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import UNARY, Buffer, Cleanup, Text, Unit
@@ -34,10 +35,13 @@ _COMPOUND = {ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.AND, ir.Op.OR, ir.Op.XOR}
 
 def statement(s: ir.Stmt, unit: Unit, *, last: bool = True) -> None:
     """Prints `s`. `last`: nothing follows in the same C block, so it needs no braces of its own."""
-    while isinstance(s, ir.LetStmt):
+    while isinstance(s, ir.LetStmt) and id(s) not in unit.calls:
         if s.name in unit.read_names:
             unit.printers.declare(s.name, s.value, unit)
         s = s.body
+    if (use := unit.calls.get(id(s))) is not None:
+        call(use, unit)
+        return
     region = unit.tiles.regions.get(id(s))
     if region is None:
         _statement(s, unit, last=last)
@@ -424,7 +428,7 @@ def _asked_at_once(s: ir.Allocate, unit: Unit) -> list[ir.Allocate | ir.LetStmt]
     """`s` and the buffers around whose statement nothing else happens, with the names between them."""
     found: list[ir.Allocate | ir.LetStmt] = [s]
     count, body = 1, s.body
-    while id(body) not in unit.tiles.regions:
+    while id(body) not in unit.tiles.regions and id(body) not in unit.calls:
         match body:
             case ir.Allocate() if is_heap(body):
                 count = len(found) + 1

@@ -136,6 +136,12 @@ class Scope:
         self.frames[-1].numbered[base] = count
         return text
 
+    def fresh_in_file(self, name: str) -> str:
+        """The same, taken in the whole file."""
+        text = self.fresh(name)
+        self.frames[0].taken.add(text)
+        return text
+
     def reserve(self, *names: str) -> None:
         self.frames[-1].taken.update(names)
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hbc.codegen.plan.alike import Routine, Use
 from hbc.codegen.plan.register_arrays import RegisterArray
 from hbc.codegen.plan.repeats import Repeats
 from hbc.codegen.plan.tile_plan import NO_TILES, TilePlan
-from hbc.codegen.text.names import Scope
+from hbc.codegen.text.names import Binding, Scope
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import InternalError
@@ -64,6 +65,18 @@ class Cleanup:
 
     label: str = ""
     jumps: int = 0
+
+
+@dataclass(slots=True)
+class Called:
+    """A function for several statements: its name, how often it is called, and what is known whoever calls,
+    of its parameters and of the elements of its arrays."""
+
+    routine: Routine
+    name: str
+    uses: int = 0
+    known: list[Binding] = field(default_factory=list)
+    extents: list[int] = field(default_factory=list)
 
 
 def _no_vectors(e: ir.Expr, unit: Unit) -> str:
@@ -179,6 +192,8 @@ class Unit:
     unrolled: set[str] = field(default_factory=set)
     accesses: Accesses = field(default_factory=Accesses)
     arrays: dict[str, RegisterArray] = field(default_factory=dict)
+    calls: Mapping[int, Use] = field(default_factory=dict)  # by the id of the statement
+    called: dict[int, Called] = field(default_factory=dict)  # by the id of the routine
 
     @property
     def registers(self) -> Registers:

@@ -38,8 +38,11 @@ def spilled_mask(e: ir.Expr, t: DType, unit: Unit) -> SpilledMask:
     possible = possible_lanes(e)
     if not any(possible):  # nothing asks for the variable, and compilers warn of that
         return SpilledMask(lambda _: "0", possible)
-    name = unit.scope.fresh("live")
     count = first_lanes_count(e)
+    if isinstance(count, ir.Var):
+        name = unit.scope.find(count.name).text
+        return SpilledMask(lambda lane: f"{name} > {lane}", possible)
+    name = unit.scope.fresh("live")
     if count is None:
         return SpilledMask(machine_of(unit).masks.spilled(name, e, t, unit), possible)
     unit.out.line(f"const {c_type(count.type.element)} {name} = {scalar(count, unit)};")
