@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from hbc.codegen.fragments.fragment_lanes import fragment_lanes
+from hbc.codegen.fragments.moved_slots import moved_slots
 from hbc.codegen.fragments.private_tiles import private_tiles
+from hbc.codegen.fragments.row_registers import row_registers
 from hbc.codegen.fragments.whole_pieces import whole_pieces
 from hbc.codegen.gpu.aligned_launches import aligned_launches
 from hbc.codegen.gpu.asynchronous_products import asynchronous_products
@@ -35,6 +37,7 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "rotate": stage_copies,
     "reuse-shared": reuse_shared,
     "fragment-lanes": fragment_lanes,
+    "row-registers": lambda k: row_registers(moved_slots(k)),
     "aligned-launches": aligned_launches,
     "barriers": barriers,
 }

@@ -203,6 +203,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Arrays of a block that are not alive together share memory."),
     Pass("fragment-lanes", on_gpu("fragment-lanes"), GPUS,
         "What each lane does to its own elements of fragments. The last that knows whole fragments."),
+    Pass("row-registers", on_gpu("row-registers"), GPUS,
+        "Lanes keep the rows in registers that they have elements of. When all loops over lanes are there."),
     Pass("aligned-launches", on_gpu("aligned-launches"), GPUS,
         "The host tests strides that loops of blocks would. When all wide accesses are there."),
     Pass("barriers", on_gpu("barriers"), GPUS,

@@ -17,7 +17,7 @@ from hbc.codegen.text.unit import LOGIC_AND, LOGIC_OR, Unit
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.identity import identity_of
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.types import BF16, F16, F32, F64, I32, I64, U32, DType
+from hbc.ir.lang.types import BF16, F16, F32, F64, I32, I64, U32, DType, Memory
 from hbc.ir.passes.halves import widen_halves
 
 _WORDS = {
@@ -128,11 +128,15 @@ def _of_group(s: ir.Store, op: ir.Op, value: str, unit: Unit) -> None:
     unit.scope.bind(together, Binding(together))
     old = ir.Load(s.buffer, s.index, t(1))
     new = scalar(widen_halves(ir.Binary(op, old, ir.Var(together, t(1)))), unit)
-    condition = f"lane % {s.warp} == 0"
+    own = unit.buffers[s.buffer].memory is Memory.STACK  # each lane has a copy
+    conditions = [] if own else [f"lane % {s.warp} == 0"]
     if s.mask is not None:
-        condition += f" && {scalar(s.mask, unit).at(LOGIC_AND)}"
-    unit.out.line(f"if ({condition})")
-    unit.out.line(f"    {element(s.buffer, s.index, unit)} = {new};")
+        mask = scalar(s.mask, unit)
+        conditions.append(mask.at(LOGIC_AND) if conditions else mask.text)
+    if conditions:
+        unit.out.line(f"if ({' && '.join(conditions)})")
+    indent = "    " if conditions else ""
+    unit.out.line(f"{indent}{element(s.buffer, s.index, unit)} = {new};")
     unit.scope.pop()
 
 

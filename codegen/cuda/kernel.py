@@ -30,6 +30,7 @@ from hbc.codegen.cuda.threads import (
     store_vector,
 )
 from hbc.codegen.fragments.fragment_kinds import Fragment, FragmentKind, fragment_kinds
+from hbc.codegen.fragments.row_registers import own_copies
 from hbc.codegen.fragments.thread_view import thread_view
 from hbc.codegen.text.scalar import declare, scalar
 from hbc.codegen.text.spelling import c_type, value_type
@@ -103,7 +104,9 @@ def _check_values(s: ir.Assert, unit: Unit) -> None:
 def _launch(s: ir.For, unit: Unit) -> None:
     """Prints the device function among the unit's functions, and its launch here."""
     kinds = fragment_kinds(s, unit.instructions)
-    view = lane_view(thread_view(s), kinds)
+    own = own_copies(s)
+    assert isinstance(own, ir.For)
+    view = lane_view(thread_view(own), kinds)
     assert isinstance(view, ir.For)
     loops, body = block_loops(view)
     if len(loops) > len(AXES):

@@ -10,18 +10,19 @@ Several fragments side by side in the same rows are reduced by each lane before 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from hbc.codegen.fragments.fragment_kinds import FragmentKind
 from hbc.ir.algebra.lane_at import at_lane
-from hbc.ir.algebra.simplify import simplify_stmt
+from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary, floordiv
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, nodes
+from hbc.ir.lang.walk import block, nodes, rewrite
 from hbc.ir.meaning.fragment_layout import Numbers
 from hbc.ir.passes.halves import widen_halves
 
@@ -69,17 +70,17 @@ def reduced_rows(
 ) -> ir.Stmt:
     """The reductions, which are of one place, by the lanes that hold them."""
     first = together[0]
-    t = first.value.type.element
+    s, t = first.store, first.value.type.element
     body: list[ir.Stmt] = []
     for row, lanes, values in _rows(together, place):
         name = fresh("row")
         own = ir.Load(name, _FIRST, t(1))
         steps: list[ir.Stmt] = []
+        mask = None if s.mask is None else simplify(at_lane(s.mask, row))
         for n, value in enumerate(values):
+            value = value if mask is None else _where(mask, value)
             value = value if n == 0 else binary(first.op, own, value)
             steps.append(ir.Store(name, _FIRST, widen_halves(value)))
-        s = first.store
-        mask = None if s.mask is None else at_lane(s.mask, row)
         end = ir.Store(
             s.buffer, at_lane(s.index, row), own, mask, s.span, atomic=first.op, warp=lanes
         )
@@ -87,6 +88,21 @@ def reduced_rows(
         body.append(ir.Allocate(name, t, one, Memory.STACK, block(*steps, end), "", s.span))
     loop = ir.For(lane, _FIRST, ir.const_index(first.kind.lanes), ir.LoopKind.LANE, block(*body))
     return simplify_stmt(loop)
+
+
+def _where(mask: ir.Expr, value: ir.Expr) -> ir.Expr:
+    """What counts only where the mask holds: a row is of lanes of which it holds alike."""
+
+    def known(e: ir.Expr) -> ir.Expr:
+        match e:
+            case ir.Select(condition=c, a=a) if c == mask:
+                return a
+            case ir.Load(mask=m) if m == mask:
+                return replace(e, mask=None)
+            case _:
+                return e
+
+    return rewrite(simplify(value), known)
 
 
 def _rows(

@@ -33,7 +33,7 @@ schedule s for cuda {
   acc.update.gpu_threads(iw).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
   A.in(acc).compute_at(acc.update, ko).store_in(shared)
   B.in(acc).compute_at(acc.update, ko).store_in(shared).reorder_storage(j, k)
-  row.compute_at(R, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+  row.compute_at(R, io).store_in(MEMORY).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
   row.update.split(i, iw, iv, 16).split(u, ut, uv, N).reorder(iw, ut, iv, uv).gpu_threads(iw).unroll(ut)
   row.update.atomic().vectorize(iv).vectorize(uv)
 }
@@ -51,8 +51,8 @@ ROWS = {
 }  # fmt: skip
 
 
-def text_of(name: str, tail: str) -> str:
-    text = KERNEL.replace("TAIL", tail)
+def text_of(name: str, tail: str, memory: str = "shared") -> str:
+    text = KERNEL.replace("TAIL", tail).replace("MEMORY", memory)
     for word, value in ROWS[name].items():
         text = text.replace(word, value)
     return text
@@ -66,10 +66,19 @@ def test_lanes_shuffle(name: str) -> None:
     assert "<4>(" in source
 
 
+def test_lanes_keep_rows() -> None:
+    """In registers, where that is asked for: each lane has its two rows, and no lane waits for another."""
+    source = cuda_of(text_of("largest", "exact", "registers")).text
+    assert "float row[2];" in source
+    assert "__syncwarp" not in source
+    assert "__syncwarp" in cuda_of(text_of("largest", "exact")).text
+
+
+@pytest.mark.parametrize("memory", ["shared", "registers"])
 @pytest.mark.parametrize(("name", "m"), [*((name, 45) for name in ROWS), ("largest", 1)])
-def test_rows_are_as_the_oracle_has_them(name: str, m: int, tmp_path: Path) -> None:
+def test_rows_are_as_the_oracle_has_them(name: str, m: int, memory: str, tmp_path: Path) -> None:
     """In whole blocks, and in those of which some rows are not there."""
-    text = text_of(name, "mask")
+    text = text_of(name, "mask", memory)
     p = check(parse(Source("k.hb", text)), {})
     random, k = np.random.default_rng(7), 37
     if ROWS[name]["IN"] == "i8":
