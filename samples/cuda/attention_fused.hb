@@ -98,11 +98,13 @@ schedule wmma for cuda {
 
 # By mma.sync four warps have 32 queries each (16 where D is more than 64: registers hold no more), so that what they
 # load of keys and values serves twice as many products. Scores and weights stay in the registers of the lanes that
-# have them: rows are reduced by shuffles, and weights are the first factor of the next product as they are.
+# have them: rows are reduced by shuffles, the lanes keep what there is for each row, and weights are the first
+# factor of the next product as they are. Sums of weights so far, for which nobody waits, lie in shared memory: with
+# them there, and added before the next product, all else fits into 255 registers.
 schedule mma for cuda {
     O.split(i, io, ii, 128).split(ii, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16)
     O.reorder(b, io, iw, it, et, iv, ev)
-    O.gpu_blocks(b, io).gpu_threads(iw).unroll(it).unroll(et).vectorize(iv).vectorize(ev)
+    O.gpu_blocks(b, io).at_once(R / 16).gpu_threads(iw).unroll(it).unroll(et).vectorize(iv).vectorize(ev)
     Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
     new.compute_at(O, io).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
     mean.compute_at(O, io).store_in(mma_accumulator)
@@ -110,19 +112,19 @@ schedule mma for cuda {
     mean.unroll(it).unroll(et).vectorize(iv).vectorize(ev)
     mean.update.split(i, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16)
     mean.update.reorder(b, t, iw, et, it, iv, ev).gpu_threads(iw)
-    mean.update.unroll(it).unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
-    less.compute_at(mean.update, t).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    mean.update.unroll(it).unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2).compute_with(total.update, t)
+    less.compute_at(mean.update, t).store_in(registers).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
     total.compute_at(O, io).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
     total.update.split(i, iw, il, R).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
-    total.update.pipeline(t, 2).compute_with(mean.update, t)
-    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    total.update.pipeline(t, 2)
+    most.store_at(O, io).compute_at(mean.update, t).store_in(registers).reorder_storage(b, n, i)
     most.split(i, iw, il, R).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, R).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
-    best.compute_at(mean.update, t).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    best.compute_at(mean.update, t).store_in(registers).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
     best.update.split(i, iw, iu, R).split(iu, it, iv, 16).split(u, ut, uv, 16)
     best.update.reorder(b, n, iw, it, ut, iv, uv).gpu_threads(iw)
     best.update.unroll(it).unroll(ut).atomic().vectorize(iv).vectorize(uv)
-    sum.compute_at(mean.update, t).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    sum.compute_at(mean.update, t).store_in(registers).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
     sum.update.split(i, iw, iu, R).split(iu, it, iv, 16).split(v, vt, vv, 16)
     sum.update.reorder(b, n, iw, it, vt, iv, vv).gpu_threads(iw)
     sum.update.unroll(it).unroll(vt).atomic().vectorize(iv).vectorize(vv)

@@ -46,6 +46,15 @@ def test_attention_of_other_depths(schedule: str, depth: int, tmp_path: Path) ->
     assert spills("attention_fused", schedule, tmp_path, settings) == 0
 
 
+def test_rows_of_scores_stay_with_their_lanes() -> None:
+    """Four values of each kind a lane; of the scan two, which move instead of turning."""
+    text = cuda_of("attention_fused", "mma").text
+    for name, count in {"best": 4, "sum": 4, "less": 4, "most": 8}.items():
+        assert f" float {name}[{count}];" in text
+    assert "most[e + 4] = max_f32(most[e], best[e]);" in text
+    assert "most[e] = most[e + 4];" in text
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("nvcc")
 def test_no_spills(name: str, tmp_path: Path) -> None:
