@@ -35,7 +35,7 @@ from hbc.synth.shuffles.choices import Choosing, choosing
 
 FILES = {
     (X86, 128): "avx2_shuffles.sf", (X86, 256): "avx2_shuffles.sf", (X86, 512): "avx512_shuffles.sf",
-    (VBMI, 512): "avx512_shuffles.sf", (ARM, 128): "neon_moves.sf",
+    (VBMI, 256): "avx512_shuffles.sf", (VBMI, 512): "avx512_shuffles.sf", (ARM, 128): "neon_moves.sf",
 }  # fmt: skip
 SETTINGS = {VBMI: {"vbmi": "1"}}
 CONSTANT = re.compile(r"\[\d+: [^\]]*\]")
@@ -64,7 +64,16 @@ def instructions_of(machine: str, width: int) -> Choosing:
     table = instruction_table(str(width), definitions, constants, width // 8, 8)
     if (machine, width) == (X86, 128):
         table = replace(table, forms=tuple(_halved(table)), _parts={}, _stacks={}, _doubled=[])
+    if (machine, width) == (VBMI, 256):
+        table = replace(table, forms=tuple(_short(table)), _parts={}, _stacks={}, _doubled=[])
     return choosing(table)
+
+
+def _short(table: InstructionTable) -> Iterator[Form]:
+    """Of the instructions for 512 bits those that permute any units: the others are in the library below."""
+    for form in table.forms:
+        if re.match(r"_mm512_permutex2?var_", form.spelling):
+            yield replace(form, spelling=form.spelling.replace("_mm512_", "_mm256_"))
 
 
 def _halved(table: InstructionTable) -> Iterator[Form]:

@@ -36,7 +36,7 @@ from hbc.ir.movement.chain import (
 
 FOLDER = Path(__file__).parent / "known"
 VBMI = f"{X86}_vbmi"
-WIDTHS: Mapping[str, tuple[int, ...]] = {X86: (128, 256, 512), VBMI: (512,), ARM: (128,)}
+WIDTHS: Mapping[str, tuple[int, ...]] = {X86: (128, 256, 512), VBMI: (256, 512), ARM: (128,)}
 """Bits of a register, by machine."""
 BELOW = {VBMI: X86}  # whose instructions it has too
 
