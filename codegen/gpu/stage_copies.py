@@ -16,7 +16,7 @@ Asynchronous products of an iteration run on into the next one where nothing els
 loop: copies are then one slot less ahead, as what the iteration before reads is still in use.
 
     for k in n stages 4: { .. use(s); products commit; products wait 0 }
-->  for k in n: {
+->  if 0 < n: { for k in n: {
         copies wait 1; fence stores; barrier
         if k + 2 < n: async s[(k + 2) % 4, t] = a[k + 2, t]
         copies commit
