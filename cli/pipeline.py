@@ -20,7 +20,7 @@ from hbc.ir.ground.source import Source
 from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, TARGETS, Target, schedule_order
-from hbc.ir.lang.types import Memory
+from hbc.ir.lang.types import FRAGMENTS, Memory
 
 
 def load_passes(target: Target) -> None:
@@ -125,8 +125,8 @@ def load_pipeline(
 
 def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:
     """The named schedule; else, for the target or those that it falls back on, all that have a condition and
-    the first that has none (of those for a GPU by `_FASTEST`), by size;
-    plain loops in the place of that one where all have a condition. None without any."""
+    the first that has none (of those for a GPU by `_rank`), by size; plain
+    loops in the place of that one where all have a condition. None without any."""
     if name is not None:
         for s in p.schedules:
             if s.name == name:
@@ -154,12 +154,9 @@ def _fitting(p: Pipeline, target: str) -> Iterator[Schedule]:
             return
 
 
-_FASTEST = (Memory.MMA, Memory.WMMA, Memory.WGMMA)
-"""Where sums lie in schedules for tensor cores, in the order in which they are tried: `mma.sync` gives up to
-three times the speed of WMMA (samples/bench/RESULTS.gpu.md), and wgmma is for one architecture alone."""
-
-
 def _rank(s: Schedule) -> int:
-    """The place of a schedule in that order: it is last if it keeps nothing in fragments."""
+    """Sums in the fragments of tensor cores go first, those of one architecture alone behind them."""
     kept = {d.args[0] for line in s.lines for d in line.directives if d.name == "store_in"}
-    return next((n for n, memory in enumerate(_FASTEST) if memory in kept), len(_FASTEST))
+    if kept & {Memory.MMA, Memory.WMMA}:
+        return 0
+    return 1 if kept & FRAGMENTS else 2

@@ -45,62 +45,12 @@ mean[b, i, e]      = less[b, i, t] * mean[b, i, e] + part[b, i, t, e]
 new[b, i]          = 1 / total[b, i]
 O[b, i, e]         = mean[b, i, e] * new[b, i]
 
-# Tensor cores. Each of four warps has 16 queries; the next 64 keys and values come to shared memory meanwhile. The
-# scores and their weights go through it as well, those of a warp for itself. D = 128 takes 114 KB of it: not on sm_86, sm_89.
-schedule wmma for cuda {
-    O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
-    O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
-    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
-    new.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    mean.compute_at(O, io).store_in(wmma_accumulator)
-    mean.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
-    mean.unroll(et).vectorize(iv).vectorize(ev)
-    mean.update.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, t, iw, et, iv, ev).gpu_threads(iw)
-    mean.update.unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
-    less.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    total.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    total.update.split(i, iw, il, 16).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
-    total.update.pipeline(t, 2).compute_with(mean.update, t)
-    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
-    most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
-    most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
-    best.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
-    best.update.split(u, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
-    best_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
-    best_c.reorder(b, n, i, c).gpu_threads(i, c)
-    best_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
-    sum.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
-    sum.update.split(v, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
-    sum_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
-    sum_c.reorder(b, n, i, c).gpu_threads(i, c)
-    sum_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
-    keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
-    dot.compute_at(mean.update, t).store_in(wmma_accumulator)
-    dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
-    dot.unroll(lt).vectorize(iv).vectorize(lv)
-    dot.update.split(d, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
-    dot.update.reorder(b, n, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
-    dot.update.atomic().vectorize(iv).vectorize(lv).vectorize(dv)
-    copy.compute_at(mean.update, t).store_in(shared).pad_storage(l, 68)
-    copy.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
-    copy.unroll(lt).vectorize(iv).vectorize(lv)
-    weight.compute_at(mean.update, t).store_in(shared).pad_storage(l, 72)
-    weight.split(l, ll, lv, 2).split(i, iw, iv, 16).reorder(b, n, iv, iw, ll, lv)
-    weight.gpu_threads(iw).gpu_lanes(ll).vectorize(lv)
-    values.compute_at(mean.update, t).store_in(shared).pad_storage(e, D + 8).vectorize(e, 8)
-    part.compute_at(mean.update, t).store_in(wmma_accumulator)
-    part.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, n, iw, et, iv, ev).gpu_threads(iw)
-    part.unroll(et).vectorize(iv).vectorize(ev)
-    part.update.split(j, jt, jv, 16).split(i, iw, iv, 16).split(e, et, ev, 16)
-    part.update.reorder(b, n, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(et)
-    part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
-}
-
-# By mma.sync four warps have 32 queries each (16 where D is more than 64: registers hold no more), so that what they
-# load of keys and values serves twice as many products. Scores and weights stay in the registers of the lanes that
-# have them: rows are reduced by shuffles, the lanes keep what there is for each row, and weights are the first
-# factor of the next product as they are. Sums of weights so far, for which nobody waits, lie in shared memory: with
-# them there, and added before the next product, all else fits into 255 registers.
+# Tensor cores by mma.sync. The next 64 keys and values come to shared memory meanwhile. Each of four warps has 32
+# queries (16 where D is more than 64: registers hold no more), so that what it loads of keys and values serves twice
+# as many products. Scores and weights stay in the registers of the lanes that have them: rows are reduced by
+# shuffles, the lanes keep what there is for each row, and weights are the first factor of the next product as they
+# are. Sums of weights so far, for which nobody waits, lie in shared memory: with them there, and added before the
+# next product, all else fits into 255 registers.
 schedule mma for cuda {
     O.split(i, io, ii, 128).split(ii, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16)
     O.reorder(b, io, iw, it, et, iv, ev)
@@ -147,6 +97,57 @@ schedule mma for cuda {
     part.unroll(it).unroll(et).vectorize(iv).vectorize(ev)
     part.update.split(j, jt, jv, 16).split(i, it, iv, 16).split(e, et, ev, 16)
     part.update.reorder(b, n, jt, it, et, iv, ev, jv).unroll(jt).unroll(it).unroll(et)
+    part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
+}
+
+# By WMMA each of four warps has 16 queries, and scores and their weights go through shared memory, those of a warp
+# for itself. D = 128 takes 114 KB of it: not on sm_86, sm_89.
+schedule wmma for cuda {
+    O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
+    O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
+    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    new.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    mean.compute_at(O, io).store_in(wmma_accumulator)
+    mean.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
+    mean.unroll(et).vectorize(iv).vectorize(ev)
+    mean.update.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, t, iw, et, iv, ev).gpu_threads(iw)
+    mean.update.unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
+    less.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.update.split(i, iw, il, 16).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
+    total.update.pipeline(t, 2).compute_with(mean.update, t)
+    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
+    most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    best.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    best.update.split(u, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
+    best_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
+    best_c.reorder(b, n, i, c).gpu_threads(i, c)
+    best_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
+    sum.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    sum.update.split(v, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
+    sum_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
+    sum_c.reorder(b, n, i, c).gpu_threads(i, c)
+    sum_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
+    keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    dot.compute_at(mean.update, t).store_in(wmma_accumulator)
+    dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
+    dot.unroll(lt).vectorize(iv).vectorize(lv)
+    dot.update.split(d, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
+    dot.update.reorder(b, n, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
+    dot.update.atomic().vectorize(iv).vectorize(lv).vectorize(dv)
+    copy.compute_at(mean.update, t).store_in(shared).pad_storage(l, 68)
+    copy.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
+    copy.unroll(lt).vectorize(iv).vectorize(lv)
+    weight.compute_at(mean.update, t).store_in(shared).pad_storage(l, 72)
+    weight.split(l, ll, lv, 2).split(i, iw, iv, 16).reorder(b, n, iv, iw, ll, lv)
+    weight.gpu_threads(iw).gpu_lanes(ll).vectorize(lv)
+    values.compute_at(mean.update, t).store_in(shared).pad_storage(e, D + 8).vectorize(e, 8)
+    part.compute_at(mean.update, t).store_in(wmma_accumulator)
+    part.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, n, iw, et, iv, ev).gpu_threads(iw)
+    part.unroll(et).vectorize(iv).vectorize(ev)
+    part.update.split(j, jt, jv, 16).split(i, iw, iv, 16).split(e, et, ev, 16)
+    part.update.reorder(b, n, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(et)
     part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
 }
 

@@ -13,17 +13,7 @@ acc[y, x]  = 0
 acc[y, x] += f32(K[s, r]) * f32(I[2 * y + s, 2 * x + r])
 O[y, x]    = acc[y, x]
 
-# Tensor cores. A warp makes 256 neighbouring sums of a row, 16 x 16 of them as a fragment. Each row of
-# taps is a banded matrix, made once.
-schedule wmma for cuda {
-    O.split(x, xo, xi, 256).split(y, yo, yi, 4)
-    O.reorder(yo, xo, yi, xi).gpu_blocks(yo, xo).gpu_threads(yi).vectorize(xi)
-    acc.compute_at(O, yi).store_in(wmma_accumulator).vectorize(x)
-    acc.update.split(r, ro, ri, 8).reorder(s, ro, y, x, ri)
-    acc.update.atomic().vectorize(x).vectorize(ri)
-}
-
-# The same by mma.sync. Four warps make two rows each. The pixels for 8 x 16 taps come to shared memory by 16 bytes,
+# Tensor cores by mma.sync. Four warps make two rows each. The pixels for 8 x 16 taps come to shared memory by 16 bytes,
 # the next ones while these are multiplied; `ldmatrix` takes the rows of the first factor as they lie. Four products
 # share a filter, which is packed as lanes have it.
 schedule mma for cuda {
@@ -35,6 +25,16 @@ schedule mma for cuda {
     acc.update.reorder(rc, sc, yw, si, ro, yv, x, ri).pipeline(sc, 2).gpu_threads(yw)
     acc.update.unroll(ro).unroll(yv).atomic().vectorize(x).vectorize(ri)
     I.in(acc).compute_at(acc.update, sc).store_in(shared).pad_storage(x, 528).vectorize(x, 8)
+}
+
+# By WMMA a warp makes 256 neighbouring sums of a row, 16 x 16 of them as a fragment. Each row of
+# taps is a banded matrix, made once.
+schedule wmma for cuda {
+    O.split(x, xo, xi, 256).split(y, yo, yi, 4)
+    O.reorder(yo, xo, yi, xi).gpu_blocks(yo, xo).gpu_threads(yi).vectorize(xi)
+    acc.compute_at(O, yi).store_in(wmma_accumulator).vectorize(x)
+    acc.update.split(r, ro, ri, 8).reorder(s, ro, y, x, ri)
+    acc.update.atomic().vectorize(x).vectorize(ri)
 }
 
 # CUDA cores. Each thread makes 4 neighbouring sums.

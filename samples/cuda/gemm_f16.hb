@@ -12,7 +12,29 @@ acc[i, j]  = 0
 acc[i, j] += f32(A[i, k]) * f32(B[k, j])
 C[i, j]    = acc[i, j]
 
-# Tensor cores. Eight warps make 128 x 128 sums, each 2 x 4 fragments. 32 steps of k at a time come to
+# Tensor cores by `mma.sync`: each of four warps makes 64 x 64 sums in registers. While 32 steps of k are
+# multiplied, the next two times 32 are on their way to shared memory, where units of 16 bytes change places so
+# that the rows `ldmatrix` reads lie in different banks.
+schedule mma for cuda {
+    C.tile(i, j, io, jo, ii, ji, 128, 128).tile(ii, ji, iw, jw, iu, ju, 64, 64)
+    C.gpu_blocks(io, jo).gpu_threads(iw, jw)
+    C.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.compute_at(C, jo).store_in(mma_accumulator)
+    acc.tile(i, j, iw, jw, iu, ju, 64, 64).gpu_threads(iw, jw)
+    acc.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.update.split(k, ko, ki, 32).split(ki, kt, kv, 16)
+    acc.update.tile(i, j, iw, jw, iu, ju, 64, 64).tile(iu, ju, it, jt, iv, jv, 16, 16)
+    acc.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw).pipeline(ko, 3)
+    acc.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared).swizzle_storage(k)
+    A.in(acc).split(k, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
+    A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc).compute_at(acc.update, ko).store_in(shared).swizzle_storage(j)
+    B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 128)
+    B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
+}
+
+# Tensor cores by WMMA. Eight warps make 128 x 128 sums, each 2 x 4 fragments. 32 steps of k at a time come to
 # shared memory, 16 bytes at once; rows are 16 bytes longer there, so that the rows of a fragment lie in
 # different banks. Blocks at the edges fill up with zeros, and store what there is; any size will do.
 schedule wmma for cuda {
@@ -84,28 +106,6 @@ schedule wmma_async for cuda {
     A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
     B.in(acc).compute_at(acc.update, ko).store_in(shared).pad_storage(j, 136)
     B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 256)
-    B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
-}
-
-# Tensor cores by `mma.sync`: each of four warps makes 64 x 64 sums in registers. While 32 steps of k are
-# multiplied, the next two times 32 are on their way to shared memory, where units of 16 bytes change places so
-# that the rows `ldmatrix` reads lie in different banks.
-schedule mma for cuda {
-    C.tile(i, j, io, jo, ii, ji, 128, 128).tile(ii, ji, iw, jw, iu, ju, 64, 64)
-    C.gpu_blocks(io, jo).gpu_threads(iw, jw)
-    C.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
-    acc.compute_at(C, jo).store_in(mma_accumulator)
-    acc.tile(i, j, iw, jw, iu, ju, 64, 64).gpu_threads(iw, jw)
-    acc.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
-    acc.update.split(k, ko, ki, 32).split(ki, kt, kv, 16)
-    acc.update.tile(i, j, iw, jw, iu, ju, 64, 64).tile(iu, ju, it, jt, iv, jv, 16, 16)
-    acc.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw).pipeline(ko, 3)
-    acc.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
-    A.in(acc).compute_at(acc.update, ko).store_in(shared).swizzle_storage(k)
-    A.in(acc).split(k, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
-    A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
-    B.in(acc).compute_at(acc.update, ko).store_in(shared).swizzle_storage(j)
-    B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 128)
     B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
 }
 

@@ -28,7 +28,7 @@ TENSOR = "schedule {} for cuda {{ acc.store_in({}) }}"
     [
         ([PLAIN.format("simt", "cuda"), TENSOR.format("wmma", "wmma_accumulator")], "wmma"),
         ([TENSOR.format("mma", "mma_accumulator"), PLAIN.format("simt", "cuda")], "mma"),
-        ([TENSOR.format("w", "wmma_accumulator"), TENSOR.format("m", "mma_accumulator")], "m"),
+        ([TENSOR.format("w", "wmma_accumulator"), TENSOR.format("m", "mma_accumulator")], "w"),
         ([TENSOR.format("g", "wgmma_accumulator"), TENSOR.format("w", "wmma_accumulator")], "w"),
         ([TENSOR.format("g", "wgmma_accumulator"), PLAIN.format("simt", "cuda")], "g"),
         ([PLAIN.format("one", "cuda"), PLAIN.format("two", "cuda")], "one"),
