@@ -104,7 +104,7 @@ schedule mma for cuda {
 # for itself. D = 128 takes 114 KB of it: not on sm_86, sm_89.
 schedule wmma for cuda {
     O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
-    O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
+    O.gpu_blocks(b, io).at_once(2).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
     Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
     new.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
     mean.compute_at(O, io).store_in(wmma_accumulator)
