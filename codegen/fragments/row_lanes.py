@@ -10,7 +10,6 @@ Several fragments side by side in the same rows are reduced by each lane before 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -91,14 +90,13 @@ def reduced_rows(
 
 
 def _where(mask: ir.Expr, value: ir.Expr) -> ir.Expr:
-    """What counts only where the mask holds: a row is of lanes of which it holds alike."""
+    """What counts only where the mask holds: a row is of lanes of which it holds alike. Loads keep theirs:
+    elsewhere there may be no memory."""
 
     def known(e: ir.Expr) -> ir.Expr:
         match e:
             case ir.Select(condition=c, a=a) if c == mask:
                 return a
-            case ir.Load(mask=m) if m == mask:
-                return replace(e, mask=None)
             case _:
                 return e
 
