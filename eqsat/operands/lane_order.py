@@ -37,7 +37,9 @@ class LaneOrder:
 
 def lane_order(i: Instruction, operand: int, x: Tensor, at: Points) -> LaneOrder | None:
     """How an operand with these points is packed; None where it lies in its own order."""
-    if i.place.memory not in TILES_OF_LANES or not i.fragments or not _varies_along_all(x, at):
+    if i.place.memory not in TILES_OF_LANES or not i.fragments or operand in i.shared:
+        return None
+    if not _varies_along_all(x, at):
         return None
     from hbc.ir.meaning.fragment_layout import elements_of  # imports NumPy
 

@@ -17,7 +17,8 @@ from hbc.ir.meaning.contraction import shape
 from hbc.ir.meaning.fragment_layout import elements_of
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
-KNOWN = [i for i in instructions_of(TARGETS["cuda"]) if i.fragments]
+FOUND = [i for i in instructions_of(TARGETS["cuda"]) if i.fragments]
+KNOWN = [i for i in FOUND if not i.shared]
 
 
 def matrix(rows: int, columns: int, moving: bool = True) -> tuple[Read, Points]:
@@ -55,3 +56,9 @@ def test_what_is_there_several_times_is_packed_once() -> None:
     rows, columns = shape(KNOWN[0], KNOWN[0].factors[1], {})
     x, at = matrix(rows, columns, moving=False)
     assert lane_order(KNOWN[0], KNOWN[0].factors[1], x, at) is None
+
+
+def test_what_is_read_from_shared_memory_has_no_lanes() -> None:
+    for i in FOUND:
+        for operand in i.shared:
+            assert lane_order(i, operand, *matrix(*shape(i, operand, {}))) is None
