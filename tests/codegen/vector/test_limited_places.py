@@ -24,7 +24,7 @@ def test_a_loop_over_lanes(tmp_path: Path) -> None:
     file.write_text(KERNEL, encoding="utf-8")
     kernel = hbc.compile(file, target="avx512")
     assert re.search(r"if \(i_tail > lane\)", kernel.source)
-    assert not re.search(r"if \((i_tail|live\w*) > \d+\)", kernel.source)
+    assert not re.search(r"if \((i_tail|live\w*) > [1-9]\d*\)", kernel.source)
     a = np.random.default_rng(5).random(45, np.float32)
     want = a[np.clip(3 * np.arange(45) // 2 - 5, 0, 44)]
     np.testing.assert_array_equal(kernel(a), want)
