@@ -11,20 +11,17 @@ each warp a buffer of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from hbc.codegen.fragments.thread_view import (
     check_owners,
+    in_blocks,
     private_accesses,
     private_use,
-    spelled,
     with_indices,
-    with_name,
 )
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.launches import THREADS, Tiles, tiles_in
+from hbc.ir.lang.launches import Tiles, tiles_in
 from hbc.ir.lang.types import TILES
 from hbc.ir.lang.walk import map_stmt, substitute
 
@@ -32,18 +29,9 @@ from hbc.ir.lang.walk import map_stmt, substitute
 def private_tiles(kernel: Kernel) -> Kernel:
     """The kernel where each warp has its own tiles. HbcError when warps use what others hold."""
     tiles = tiles_in(kernel.body)
-    return kernel.map_body(lambda s: _outside(s, tiles, {})) if tiles else kernel
-
-
-def _outside(s: ir.Stmt, tiles: Tiles, names: Mapping[str, ir.Expr]) -> ir.Stmt:
-    """Outside of the loops over threads. `names`: the numbers that are known by one."""
-    if isinstance(s, ir.For) and s.kind in THREADS:
-        return s
-    names = with_name(s, names)
-    s = map_stmt(s, lambda e: e, lambda c: _outside(c, tiles, names))
-    if not isinstance(s, ir.Allocate) or s.memory not in TILES:
-        return s
-    return _private(spelled(s, names), tiles)
+    if not tiles:
+        return kernel
+    return kernel.map_body(lambda s: in_blocks(s, TILES, lambda a: _private(a, tiles), {}))
 
 
 def _private(s: ir.Allocate, tiles: Tiles) -> ir.Stmt:

@@ -8,7 +8,7 @@ within the thread. The first goes, the second is made dense.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -46,20 +46,25 @@ def thread_view(nest: ir.For) -> ir.For:
     """The nest where buffers in registers outside of the loops over threads hold what one thread (or
     warp) uses, with its indices. HbcError when threads use what others hold. Only for printing: it
     means something for one thread alone. Tiles are private before: see `private_tiles`."""
-    made = _blocks(nest, tiles_in(nest), {})
+    tiles = tiles_in(nest)
+    made = in_blocks(nest, _PRIVATE, lambda a: _private(a, tiles), {})
     assert isinstance(made, ir.For)
     return made
 
 
-def _blocks(s: ir.Stmt, tiles: Tiles, names: Mapping[str, ir.Expr]) -> ir.Stmt:
-    """Outside of the loops over threads. `names`: the numbers that are known by one."""
+def in_blocks(
+    s: ir.Stmt, memories: Collection[Memory], change: Callable[[ir.Allocate], ir.Stmt],
+    names: Mapping[str, ir.Expr],
+) -> ir.Stmt:  # fmt: skip
+    """`change` of the buffers in those memories that are outside of the loops over threads, inner ones first.
+    `names`: the numbers that are known by one."""
     if isinstance(s, ir.For) and s.kind in THREADS:
         return s
     names = with_name(s, names)
-    s = map_stmt(s, lambda e: e, lambda c: _blocks(c, tiles, names))
-    if not isinstance(s, ir.Allocate) or s.memory not in _PRIVATE:
+    s = map_stmt(s, lambda e: e, lambda c: in_blocks(c, memories, change, names))
+    if not isinstance(s, ir.Allocate) or s.memory not in memories:
         return s
-    return _private(spelled(s, names), tiles)
+    return change(spelled(s, names))
 
 
 def with_name(s: ir.Stmt, names: Mapping[str, ir.Expr]) -> Mapping[str, ir.Expr]:
