@@ -9,13 +9,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from agreement import Disagreement, compare_all, prepare
+from agreement import prepare
 from cuda_library import CudaLibrary
+from library_runs import all_right
 from suite_tables import WHOLE
 from warp_group_products import ORDERS, program
 
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.cli.runs.native import Native, output_shapes
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
@@ -23,7 +23,6 @@ from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.checks.check import check
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import TARGETS
@@ -52,19 +51,7 @@ def is_right(
     build(source.text, out, "so", name=source.name, extra=(f"-I{folder}",))
     case = SimpleNamespace(sizes=sizes, seed=1)
     runs = [r for n in range(len(sizes)) if (r := prepare(p, kernel, case, n))]
-    try:
-        with Native(out, threads=1, timeout=60.0) as loaded:
-            for run in runs:
-                called = loaded.call(
-                    p.name,
-                    [run.sizes[s.name] for s in p.sizes],
-                    {image.name: run.inputs[image.name] for image in p.inputs},
-                    output_shapes(p, run.sizes),
-                )
-                compare_all(called.outputs, run)
-    except (InternalError, Disagreement):
-        return False
-    return True
+    return all_right(out, p, runs)
 
 
 @pytest.mark.parametrize(("t", "n"), SOME)

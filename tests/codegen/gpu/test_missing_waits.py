@@ -8,15 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from agreement import Disagreement, Run, compare_all, prepare
+from agreement import Run, prepare
 from gpu_kernels import CUDA, lowered, pipeline_of
+from library_runs import all_right
 
-from hbc.cli.runs.native import Native, output_shapes
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.ground.diag import InternalError
 
 SIZES = ({"M": 9, "N": 33, "K": 23}, {"M": 9, "N": 36, "K": 28})
 NEEDED = re.compile(r"__syncthreads\(\);|__pipeline_commit\(\);|__pipeline_wait_prior\([01]\);")
@@ -33,19 +32,7 @@ def is_right(source: CudaSource, text: str, p: Pipeline, runs: list[Run], folder
     """Whether nothing is reported and all results are right."""
     out = folder / f"{source.name}.so"
     build(text, out, "so", name=source.name, extra=(f"-I{folder}",))
-    try:
-        with Native(out, threads=1, timeout=60.0) as loaded:
-            for run in runs:
-                called = loaded.call(
-                    p.name,
-                    [run.sizes[s.name] for s in p.sizes],
-                    {image.name: run.inputs[image.name] for image in p.inputs},
-                    output_shapes(p, run.sizes),
-                )
-                compare_all(called.outputs, run)
-    except (InternalError, Disagreement):
-        return False
-    return True
+    return all_right(out, p, runs)
 
 
 @pytest.mark.parametrize("schedule", ["two", "three"])

@@ -6,10 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from agreement import compare_all, prepare
+from agreement import prepare
 from gpu_kernels import CUDA, SIZES, lowered, pipeline_of, schedules
+from library_runs import run_all
 
-from hbc.cli.runs.native import Native, output_shapes
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 
@@ -29,12 +29,4 @@ def test_any_order(
     runs = [r for n in range(len(case.sizes)) if (r := prepare(p, kernel, case, n))]
     for order in ORDERS:
         monkeypatch.setenv(ORDER_VARIABLE, order)
-        with Native(out, threads=1, timeout=60.0) as loaded:
-            for run in runs:
-                called = loaded.call(
-                    p.name,
-                    [run.sizes[s.name] for s in p.sizes],
-                    {image.name: run.inputs[image.name] for image in p.inputs},
-                    output_shapes(p, run.sizes),
-                )
-                compare_all(called.outputs, run)
+        run_all(out, p, runs)
