@@ -73,7 +73,7 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     if len(scope.mistakes) > before:
         return None
     read = [*indices, stored, *([test] if test is not None else [])]
-    names = frozenset().union(*map(free_variables, read))
+    names = frozenset().union(*map(free_variables, read), (r.text for r in u.along))
     if u.ends is not None and test is not None:
         if not ends_well(u, u.ends, indices, test, scope):
             return None

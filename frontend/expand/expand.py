@@ -3,7 +3,7 @@ function replaced by its body, tuples taken apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from hbc.frontend.expand.calls import Expansion
@@ -17,7 +17,7 @@ from hbc.frontend.text import ast
 from hbc.frontend.text.kernels import SHARED
 from hbc.frontend.text.parse import too_deep
 from hbc.frontend.text.vocabulary import EDGES, words
-from hbc.frontend.text.walk import mapped, nodes
+from hbc.frontend.text.walk import free_names, mapped, nodes
 from hbc.ir.ground.diag import Diagnostic, HbcError
 
 
@@ -35,10 +35,14 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
         raise HbcError(mistakes)
     taken = (words(whole) - _in_schedules_alone(whole.statements)) | declared(whole).keys()
     expansion = Expansion(functions, set(declared(whole)), taken, mistakes)
+    reduces = {
+        d.name.text for s in whole.statements if isinstance(s, ast.Reduce) for d in s.domains
+    }
     statements = [
-        _statement(s, expansion) for s in whole.statements if not isinstance(s, ast.Function)
+        _statement(s, expansion, reduces)
+        for s in whole.statements
+        if not isinstance(s, ast.Function)
     ]
-    reduces = {d.name.text for s in statements if isinstance(s, ast.Reduce) for d in s.domains}
     lifting = Lifting(reduces, taken, mistakes, taken - _outside_schedules(statements))
     flat: list[ast.Statement] = []
     for s in statements:
@@ -51,6 +55,14 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
     if mistakes:
         raise HbcError(mistakes)
     return replace(whole, statements=tuple(flat))
+
+
+def _named_alone(
+    before: ast.Definition, after: ast.Definition, reduces: Set[str]
+) -> tuple[ast.Ident, ...]:
+    """The reductions that a definition names until functions are written out, and no longer then."""
+    was, still = ({n.text for n, _ in free_names(s)} for s in (before, after))
+    return tuple(ast.Ident(r, before.span) for r in sorted(was & reduces - still))
 
 
 def _in_schedules_alone(statements: Sequence[ast.Statement]) -> set[str]:
@@ -139,8 +151,12 @@ def _all(statements: Iterable[ast.Statement]) -> Iterator[ast.Statement]:
             yield s
 
 
-def _statement(s: ast.Statement, expansion: Expansion) -> ast.Statement:
+def _statement(s: ast.Statement, expansion: Expansion, reduces: Set[str]) -> ast.Statement:
     match s:
+        case ast.Definition():
+            # An update runs over a reduction also where the function that it gives that to does not read it.
+            after = mapped(s, expansion.rewritten)
+            return replace(after, along=_named_alone(s, after, reduces))
         case ast.Alias(value=ast.Call() as call) if call.name.text not in EDGES:
             return expansion.named(s, call)
         case ast.Schedule(condition=test):

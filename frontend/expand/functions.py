@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import CONSTANTS, FUNCTIONS
-from hbc.frontend.text.walk import children, nodes
+from hbc.frontend.text.walk import free_names, nodes
 from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.lang.types import DTYPES
 
@@ -129,24 +129,11 @@ def _unseen(
 ) -> Iterator[Diagnostic]:
     """A function sees its parameters and what the file declares, and no variable of its callers."""
     known = {p.text for p in f.parameters} | {*variables_of(f), *CONSTANTS, *visible}
-    stack: list[tuple[object, frozenset[str]]] = [(f.value, frozenset())]
-    while stack:
-        node, lets = stack.pop()
-        match node:
-            case ast.Let(name=name, value=value, body=body):
-                stack += [(body, lets | {name.text}), (value, lets)]
-            case ast.Reduction(over=over):
-                own = {o.name.text for o in over if isinstance(o, ast.Domain)}
-                own |= {o.text for o in over if isinstance(o, ast.Name)}
-                parts = [node.term, node.condition]
-                stack += [(part, lets | own) for part in parts if part is not None]
-                stack += [(o.interval, lets) for o in over if isinstance(o, ast.Domain)]
-            case ast.Name(text=text) if text not in known | lets | {*DTYPES, *functions}:
-                hint = did_you_mean(text, known | lets) if len(text) > 2 else None
-                yield Diagnostic(
-                    f"`{f.name.text}` does not see `{text}`", node.span,
-                    hint or f"make it a parameter: `def {f.name.text}(.., {text}) = ...`",
-                    (Note("a function sees its parameters and what the file declares", f.name.span),),
-                )  # fmt: skip
-            case _:
-                stack += [(child, lets) for child in reversed(children(node))]
+    for name, bound in free_names(f.value):
+        if name.text not in known | {*DTYPES, *functions}:
+            hint = did_you_mean(name.text, known | bound) if len(name.text) > 2 else None
+            yield Diagnostic(
+                f"`{f.name.text}` does not see `{name.text}`", name.span,
+                hint or f"make it a parameter: `def {f.name.text}(.., {name.text}) = ...`",
+                (Note("a function sees its parameters and what the file declares", f.name.span),),
+            )  # fmt: skip

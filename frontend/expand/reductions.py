@@ -123,9 +123,10 @@ class Lifting:
             whole = ast.Domain(domain, renamed_interval(interval, inner), over.span)
             self.made.append(ast.Reduce((whole,), over.span))
         name = ast.Ident(own, e.name.span)
+        runs = tuple(ast.Ident(new, span) for _, new in along)
         self.made += [
             ast.Definition(name, None, indices, "=", _literal(kind.empty, span), None, span),
-            ast.Definition(name, None, indices, kind.update, term, condition, span),
+            ast.Definition(name, None, indices, kind.update, term, condition, span, along=runs),
         ]
         at = tuple(ast.Name(v, span) for v in free) or (ast.Number(0, span),)
         return ast.Access(name, at, span)

@@ -302,7 +302,9 @@ class Definition:
     """`name[members][: type][indices] op value [where condition]`; `op` is `=`, `+=`, `-=`, `min=`, ...
     `members` say which Func of a family it is. `others`: what stands behind the first on the left of
     `(a[x], b[x]) = ...`. `group`: the names of all, in one of the definitions that `expand` makes of it.
-    `ends`: the reduction that the condition ends where it does not hold, as `while k: condition` says."""
+    `ends`: the reduction that the condition ends where it does not hold, as `while k: condition` says.
+    `along`: reductions that an update runs over though what `expand` leaves of it need not name them: that of
+    `sum(k in 0 .. 4: 1)`, and what stood in calls of functions that do not read it."""
 
     name: Ident
     type: Ident | None
@@ -315,6 +317,7 @@ class Definition:
     others: tuple[Target, ...] = ()
     group: tuple[Ident, ...] = ()
     ends: Ident | None = None
+    along: tuple[Ident, ...] = ()
 
     @property
     def defined(self) -> tuple[Ident, ...]:

@@ -39,3 +39,25 @@ def mapped(node: N, change: ExprMap) -> N:
 
     made: N = _MAPPED[node.__class__](node, below)
     return made
+
+
+def free_names(root: object) -> Iterator[tuple[ast.Name, frozenset[str]]]:
+    """The names in it that no `let` and no reduction in it binds, in the order of the text, each with those
+    that are bound where it stands."""
+    stack: list[tuple[object, frozenset[str]]] = [(root, frozenset())]
+    while stack:
+        node, bound = stack.pop()
+        match node:
+            case ast.Let(name=name, value=value, body=body):
+                stack += [(body, bound | {name.text}), (value, bound)]
+            case ast.Reduction(over=over):
+                own = {o.name.text for o in over if isinstance(o, ast.Domain)}
+                own |= {o.text for o in over if isinstance(o, ast.Name)}
+                parts = [node.term, node.condition]
+                stack += [(part, bound | own) for part in parts if part is not None]
+                stack += [(o.interval, bound) for o in over if isinstance(o, ast.Domain)]
+            case ast.Name(text=text):
+                if text not in bound:
+                    yield node, bound
+            case _:
+                stack += [(child, bound) for child in reversed(children(node))]

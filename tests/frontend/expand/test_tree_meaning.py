@@ -90,6 +90,24 @@ def test_every_construct_of_the_page(number: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "steps",
+    [
+        "B[x] = sum(q in 0 .. 4: A[x])",
+        "B[x] = product(q in 0 .. x % 3: A[x]) + sum(k: 1) + sum(k, q in 0 .. k: 2)",
+        "B[x] = 1; B[x] += zero(k)",
+        "B[x] = 1; B[x] += zero(k) + A[x] where zero(k) == 7",
+        "B[x] = 1; B[zero(k) - 7] += 3",
+        "B[x] = 1; B[x] += sum(q in 0 .. 2: zero(k))",
+        "B[x] = 1; B[x] += sum(k in 0 .. 2: zero(k))",
+        "(B[x], h[x]) = (1, 0); (B[x], h[x]) += (zero(k), 1)",
+    ],
+)
+def test_steps_that_do_not_read_their_variable_are_steps(steps: str) -> None:
+    text = f"size N\ninput A: i32[N]\noutput B: i32[N]\nreduce k in 5\ndef zero(a) = 7\n{steps}\n"
+    assert differences(text, text, PAGE.parent, {"N": 12}) == []
+
+
+@pytest.mark.parametrize(
     ("right", "wrong"),
     [
         ("twice(a) = a + a", "twice(a) = a + a + 1"),
