@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from hbc.frontend.expand.calls import names
 from hbc.frontend.text import ast
-from hbc.frontend.text.walk import mapped, nodes
+from hbc.frontend.text.walk import free_names, mapped, nodes, own_names
 from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
@@ -76,7 +76,8 @@ class Lifting:
         return mapped(e, lambda x: self._rewritten(x, owner, around))
 
     def _let(self, e: ast.Let, owner: str, around: Sequence[str]) -> ast.Expr:
-        """A reduction cannot read what only the expression around it names."""
+        """A Func cannot read what only the expression around it names: it gets the value itself."""
+        e = replace(e, body=_given(e.body, e.name.text, e.value))
         inside = next((r for r in reductions(e.body) if e.name.text in names(r)), None)
         if inside is not None:
             self.mistakes.append(
@@ -109,7 +110,11 @@ class Lifting:
         condition = None
         if e.condition is not None:
             condition = self._rewritten(renamed(e.condition, bound), own, outer)
-        intervals = [renamed_interval(over.interval, bound) for over in _domains(e)]
+        intervals = [
+            renamed_interval(over.interval, dict(along[:n]))  # which may read those before it
+            for n, over in enumerate(e.over)
+            if isinstance(over, ast.Domain)
+        ]
         read = names(term).union(*map(names, intervals), names(condition) if condition else ())
         free = [v for v in around if v in read and v not in bound.values()]
         # A variable that `reduce` declares could mean either in an update: the Func's has its own name.
@@ -189,6 +194,24 @@ def reductions(e: object) -> Iterator[ast.Reduction]:
     return (n for n in nodes(e) if isinstance(n, ast.Reduction))
 
 
+def _given(e: ast.Expr, name: str, value: ast.Expr, inside: bool = False) -> ast.Expr:
+    """The expression whose reductions have a value for a name; but not those that run along what it reads."""
+    match e:
+        case ast.Name(text=text) if inside and text == name:
+            return value
+        case ast.Let() if not inside and name in names(
+            e.value
+        ):  # which a reduction in its body may read
+            e = replace(e, body=_given(e.body, e.name.text, e.value))
+        case ast.Reduction():
+            if not own_names(e).isdisjoint(n.text for n, _ in free_names(value)):
+                return e
+            inside = True
+        case _:
+            pass
+    return mapped(e, lambda x: _given(x, name, value, inside))
+
+
 def _domains(e: ast.Reduction) -> list[ast.Domain]:
     return [over for over in e.over if isinstance(over, ast.Domain)]
 
@@ -203,6 +226,15 @@ def renamed(e: ast.Expr, new: dict[str, str]) -> ast.Expr:
     """The expression with other names for variables."""
     if isinstance(e, ast.Name):
         return ast.Name(new[e.text], e.span) if e.text in new else e
+    if isinstance(e, ast.Reduction):
+        inside = {name: own for name, own in new.items() if name not in own_names(e)}
+        over = tuple(
+            ast.Domain(o.name, renamed_interval(o.interval, new), o.span) if isinstance(o, ast.Domain)
+            else o
+            for o in e.over
+        )  # fmt: skip
+        condition = None if e.condition is None else renamed(e.condition, inside)
+        return replace(e, over=over, term=renamed(e.term, inside), condition=condition)
     return mapped(e, lambda x: renamed(x, new))
 
 

@@ -51,13 +51,18 @@ def free_names(root: object) -> Iterator[tuple[ast.Name, frozenset[str]]]:
             case ast.Let(name=name, value=value, body=body):
                 stack += [(body, bound | {name.text}), (value, bound)]
             case ast.Reduction(over=over):
-                own = {o.name.text for o in over if isinstance(o, ast.Domain)}
-                own |= {o.text for o in over if isinstance(o, ast.Name)}
+                inside = bound | own_names(node)
                 parts = [node.term, node.condition]
-                stack += [(part, bound | own) for part in parts if part is not None]
+                stack += [(part, inside) for part in parts if part is not None]
                 stack += [(o.interval, bound) for o in over if isinstance(o, ast.Domain)]
             case ast.Name(text=text):
                 if text not in bound:
                     yield node, bound
             case _:
                 stack += [(child, bound) for child in reversed(children(node))]
+
+
+def own_names(e: ast.Reduction) -> set[str]:
+    """The names of the variables that a reduction runs along."""
+    own = {o.name.text for o in e.over if isinstance(o, ast.Domain)}
+    return own | {o.text for o in e.over if isinstance(o, ast.Name)}

@@ -1,4 +1,6 @@
 size N, K
 input A: f32[N, K]
 output O: f32[N]
-O[i] = let s = A[i, 0] in sum(k in K: A[i, k] * s)
+reduce k in K
+O[i] = 0
+O[i] += let s = A[i, k] in sum(k: A[i, k] * s)

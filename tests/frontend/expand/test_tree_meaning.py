@@ -99,11 +99,18 @@ def test_every_construct_of_the_page(number: int) -> None:
         "B[x] = 1; B[zero(k) - 7] += 3",
         "B[x] = 1; B[x] += sum(q in 0 .. 2: zero(k))",
         "B[x] = 1; B[x] += sum(k in 0 .. 2: zero(k))",
+        "B[x] = let s = A[x] in let t = s + 1 in sum(q in 0 .. 3: A[q] * t) + s",
+        "B[x] = thrice(A[x] + A[0] * 3) + (let m = max(k: A[k]) in sum(k: A[k] - m))",
+        "B[x] = sum(k in 0 .. 3: A[x + k / 3] + max(k in 0 .. 2: A[k]))",
+        "B[x] = sum(k in 0 .. 3: A[k] * max(k: A[k])) + sum(q in 0 .. 3: A[q] * max(q in 0 .. q: A[q]))",
         "(B[x], h[x]) = (1, 0); (B[x], h[x]) += (zero(k), 1)",
     ],
 )
-def test_steps_that_do_not_read_their_variable_are_steps(steps: str) -> None:
-    text = f"size N\ninput A: i32[N]\noutput B: i32[N]\nreduce k in 5\ndef zero(a) = 7\n{steps}\n"
+def test_steps_and_values_around_reductions(steps: str) -> None:
+    functions = (
+        "def zero(a) = 7\ndef sums(a) = sum(q in 0 .. 3: a)\ndef thrice(a) = sums(a) + a - a"
+    )
+    text = f"size N\ninput A: i32[N]\noutput B: i32[N]\nreduce k in 5\n{functions}\nrequire 5 <= N\n{steps}\n"
     assert differences(text, text, PAGE.parent, {"N": 12}) == []
 
 
