@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from fragment_programs import fragment_program
 from programs import ANY_SIZES, choose_sizes, write_program
 from register_programs import TYPES, register_program, register_sizes
 from schedules import write_schedule
+from short_programs import family_program, row_program, short_sizes
 from tile_programs import tile_program, tile_sizes
 
 from hbc.ir.lang.types import DType
@@ -19,6 +21,7 @@ from hbc.ir.lang.types import DType
 TARGETS = (
     (4, "avx512"), (4, "avx2"), (2, "c"),
     (2, "avx512vnni"), (2, "avx512bf16"), (1, "avxvnni"), (1, "arm_dot"), (2, "amx"), (1, "cuda"),
+    (1, "avx512vbmi"),
 )  # fmt: skip
 WHOLE = {"amx": tile_program, "cuda": fragment_program}  # where other schedules are refused
 MORE_SIZES = 3  # sets of them at most, besides the first
@@ -46,11 +49,13 @@ class Case:
         return f"{how}\n{self.program}\n"
 
 
-def generate(c: Choices) -> Case:
-    """A random case."""
-    target = weighted(c, TARGETS)
+def generate(c: Choices, targets: Collection[str] = ()) -> Case:
+    """A random case; for one of the targets, where some are given."""
+    target = weighted(c, [(n, t) for n, t in TARGETS if not targets or t in targets])
     if target in WHOLE:
         return in_tiles(c, target)
+    if chance(c, 10):
+        return in_few_words(c, target)
     whole = target in TYPES and chance(c, 30)
     return in_registers(c, target) if whole else in_loops(c, target)
 
@@ -61,6 +66,13 @@ def in_tiles(c: Choices, target: str) -> Case:
     sizes = [tile_sizes(c, program) for _ in range(c.integer(1, 2))]
     text = "\n".join(["size M, N, K", *program.lines])
     return Case(text, tuple(sizes), target, False, c.integer(0, 11))
+
+
+def in_few_words(c: Choices, target: str) -> Case:
+    """One with a family of Funcs, or with intervals that data end."""
+    program = pick(c, (family_program, row_program))(c, target)
+    sizes = [short_sizes(c, program) for _ in range(c.integer(1, 3))]
+    return Case("\n".join(program.lines), tuple(sizes), target, False, c.integer(0, 11))
 
 
 def in_registers(c: Choices, target: str) -> Case:

@@ -80,6 +80,10 @@ class Draft:
     count: int = 0  # of the integer `Q`, at most; 0 when there is none
     given: bool = False  # to each call, and no param
     least: dict[str, int] = field(default_factory=dict)  # what `require` says of sizes
+    functions: list[tuple[str, DType, int]] = field(default_factory=list)
+    """Those of values: the name, the type of parameters and value, how many parameters."""
+    apart: set[str] = field(default_factory=set)
+    """What reductions in expressions read: Funcs of their own, which no schedule places."""
     names: int = 0
     products: bool = False  # sums of products come up
     together: dict[str, Array] = field(

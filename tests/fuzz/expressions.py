@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from choices import chance, pick, weighted
 from draft import Array, Env
-from indices import data_index, indices
+from indices import data_index, indices, window
+from spans import constant
 
 from hbc.ir.lang.types import BOOL, DType, Kind, widen
 
@@ -21,8 +25,12 @@ def expression(env: Env, t: DType, depth: int) -> str:
     kinds = [(4, "arith"), (2, "extreme"), (2, "cast"), (2, "select"), (1, "let"), (1, "unary")]
     kinds += [(2, "math")] if t.is_float else [(2, "bits"), (2, "divide")]
     kinds += [(1, "place")] if env.variables else []
-    kinds += [(1, "power")]
+    kinds += [(1, "power"), (1, "call"), (1, "sum")]
     kind = weighted(env.c, kinds)
+    if kind == "call":
+        return (stencil if chance(env.c, 40) else call)(env, t, depth)
+    if kind == "sum":
+        return reduction(env, t, depth)
     if kind == "place":
         return named_place(env, t, depth)
     if kind == "cast":
@@ -70,6 +78,57 @@ def named_place(env: Env, t: DType, depth: int) -> str:
     body = expression(env, t, depth - 1)
     env.named.pop()
     return f"(let {name} = {found[0]} in {body})"
+
+
+def call(env: Env, t: DType, depth: int) -> str:
+    """A function of values: one that is there, or a new one. Its parameters are called as variables of the
+    program are, now and then; it sees no variable of its callers."""
+    c = env.c
+    known = [(name, count) for name, u, count in env.draft.functions if u == t]
+    if known and chance(c, 50):
+        name, count = pick(c, known)
+    else:
+        name, names = env.draft.fresh("d"), pick(c, (("a", "b"), ("x", "y"), ("k",)))
+        inner = Env(env.draft, {}, [], {}, [(n, t) for n in names])
+        body = expression(inner, t, min(depth, 2))
+        body = "".join((body, *(f" + {n}" for n in names if not re.search(rf"\b{n}\b", body))))
+        count = len(names)
+        env.draft.declarations.append(f"def {name}({', '.join(names)}) = {body}")
+        env.draft.functions.append((name, t, count))
+    return f"{name}({', '.join(expression(env, t, depth - 1) for _ in range(count))})"
+
+
+def stencil(env: Env, t: DType, depth: int) -> str:
+    """A function that stands for a Func: two elements of what is given it, side by side."""
+    c = env.c
+    arrays = [a for a in env.readable if a.element == t and a.kind != "table"]
+    if not arrays or not env.variables:
+        return call(env, t, depth)
+    a = pick(c, arrays)
+    by = [c.integer(0, 2) for _ in range(a.rank)]
+    name, own = (
+        env.draft.fresh("s"),
+        (("x", "y", "z") if chance(c, 50) else ("u", "v", "w"))[: a.rank],
+    )
+    there = ", ".join(f"{v} + {n}" if n else v for v, n in zip(own, by, strict=True))
+    one, other = f"f[{', '.join(own)}]", f"f[{there}]"
+    whole = pick(c, (f"max({one}, {other})", f"({one} + {other})", f"({other} - {one})"))
+    env.draft.declarations.append(f"def {name}(f)[{', '.join(own)}] = {whole}")
+    return f"{name}({a.name})[{', '.join(window(env, a, by))}]"
+
+
+def reduction(env: Env, t: DType, depth: int) -> str:
+    """A reduction in an expression, over an interval of its own."""
+    c = env.c
+    name, n = env.draft.fresh("q"), c.integer(1, 4)
+    start = c.integer(0, 1)
+    own = {**env.variables, name: constant(start, n - 1 + start)}
+    inner = replace(env, variables=own, reads={})
+    term = expression(inner, t, depth - 1)
+    where = f" where {condition(inner, 0)}" if chance(c, 30) else ""
+    env.draft.apart |= inner.reads.keys()
+    word = pick(c, ("sum", "max", "min", "product"))
+    return f"{word}({name} in {start} .. {n + start}: {term}{where})"
 
 
 def operand(env: Env, t: DType, depth: int) -> str:

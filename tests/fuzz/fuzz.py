@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ except ImportError:  # not on Windows
     resource = None
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "frontend" / "expand"))
 
 from agreement import examine
 from case import generate
@@ -30,12 +32,13 @@ MOST_MEMORY = 4 << 30  # bytes of address space
 
 
 def run_one(
-    seed: int, tally: Tally, native: bool, shrinking: float, save: Path | None, auto: bool
+    seed: int, tally: Tally, native: bool, shrinking: float, save: Path | None, auto: bool,
+    targets: Sequence[str],
 ) -> None:  # fmt: skip
     """The case of a seed; a new kind of failure is made small for `shrinking` seconds at most. One that
     does not happen again, as when the system stops or kills a compiler, is no failure."""
     recorded = Recorded(random=Random(seed))
-    case = generate(recorded)
+    case = generate(recorded, targets)
     outcome = examine(case, native, auto=auto)
     if outcome.kind == "failed" and outcome.where not in tally.smallest:
         first, outcome = outcome, examine(case, native, auto=auto)
@@ -49,9 +52,11 @@ def run_one(
     def fails(values: list[int]) -> bool:
         if time.monotonic() > end:
             return False
-        return examine(generate(Recorded(values)), native, auto=auto).where == outcome.where
+        return (
+            examine(generate(Recorded(values), targets), native, auto=auto).where == outcome.where
+        )
 
-    case = generate(Recorded(shrink(recorded.taken, fails)))
+    case = generate(Recorded(shrink(recorded.taken, fails)), targets)
     small = examine(case, native, auto=auto)
     tally.smallest[outcome.where] = (case, small)
     print(f"\n=== seed {seed}: {outcome.where}\n{case.text}\n{small.detail}", flush=True)
@@ -65,6 +70,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0, help="the first; later cases count up")
     parser.add_argument("--auto", action="store_true", help="by schedules of hbc's own")
+    parser.add_argument("--target", action="append", help="only for this one; may be repeated")
     parser.add_argument("--count", type=int, default=1 << 40, help="how many cases at most")
     parser.add_argument("--no-native", action="store_true", help="only the interpreter")
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds for each new failure")
@@ -80,7 +86,7 @@ def main() -> int:
         if time.monotonic() - start > arguments.seconds:
             break
         native, save = not arguments.no_native, arguments.save
-        one = seed, tally, native, arguments.shrink, save, arguments.auto
+        one = seed, tally, native, arguments.shrink, save, arguments.auto, arguments.target or ()
         with_room(partial(run_one, *one))
     print(tally.summary(time.monotonic() - start))
     print(f"  next seed {seed}")

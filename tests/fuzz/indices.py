@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from choices import chance, pick, weighted
 from draft import Array, Env
 from spans import Span, below, constant, only_constant, plus, text
@@ -31,6 +33,18 @@ def indices(env: Env, a: Array) -> list[str]:
     known = all(variables) and len(set(variables)) == len(variables)
     note(env, a, tuple(variables) if known else None)
     return [index for index, _, _ in found]
+
+
+def window(env: Env, a: Array, ahead: Sequence[int]) -> list[str]:
+    """An index for each dimension, where as many elements as said ahead of it are read as well."""
+    base = env.draft.arrays.get(env.draft.aliases.get(a.name, a.name), a)
+    found = [plain_index(env, d, bool(a.helper) or a.kind == "func") for d in range(a.rank)]
+    note(env, a, None)
+    if not a.helper:
+        a.need([s.hull(s.shifted(n)) for (_, s), n in zip(found, ahead, strict=True)])
+    elif base.needed is None:
+        base.need([constant(0, 0)] * a.rank)
+    return [index for index, _ in found]
 
 
 def note(env: Env, a: Array, variables: tuple[str, ...] | None) -> None:

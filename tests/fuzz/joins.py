@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def like_another(plan: Plan, node: Node, stage: Stage) -> tuple[list[str], list[str]]:
     """Directives for a step that give it the loops of one that has been scheduled, and the line that
     joins the two; none where no other will do, or four times in ten."""
-    if not chance(plan.c, 60):
+    if not chance(plan.c, 60) or plan.draft.apart:
         return [], []
     place = _place(plan, node)
     names = {x.name for x in stage.loops}

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 
-from choices import Choices, chance, pick
-from draft import Array, FuncDraft
+from choices import chance, pick
+from draft import Array, Draft, FuncDraft
 
 LINE = re.compile(
     r"(?P<name>\w+)(?P<type>: \w+)?\[(?P<place>.*?)\] (?P<op>[-+*/%|&^]|<<|>>|min|max)?= (?P<term>.*?)"
     r"(?P<where> where .*)?(?P<while> while .*)?"
 )
+WITHIN = " only "  # for the `where` of a reduction in an expression, while a line is taken apart
+
+OF_PAIRS = (
+    "select(p > r, (p, q), (r, s))", "(p + r, q)", "(max(p, r), {g}(p) + s)",
+    "let a = p + r in (a, q + {g}(a))",
+)  # fmt: skip
 
 
-def pair(c: Choices, func: FuncDraft, other: Array) -> None:
+def pair(draft: Draft, func: FuncDraft, other: Array) -> None:
     """`f[x] += t` becomes `(f[x], g[x]) = (f[x] + t, g[x] + f[x])`, or the like."""
+    c = draft.c
     func.other, func.other_output = other, func.output and chance(c, 50)
     line = matched(func.pure)
     begun = f"{other.element}({pick(c, ('0', '1', func.variables[0]))})"
@@ -40,6 +47,10 @@ def pair(c: Choices, func: FuncDraft, other: Array) -> None:
         value = f"({term}, {last})"
         if chance(c, 50):
             value = f"select({own} < {f}({own_other}), {value}, ({own}, {own_other}))"
+        elif chance(c, 50):
+            name, inner = draft.fresh("d"), pick(c, OF_PAIRS).format(f=f, g=g)
+            draft.declarations.append(f"def {name}((p, q), (r, s)) = {inner}")
+            value = f"{name}({value}, ({own}, {own_other}))"
         where = f" where {own} < {f}({own_other})" if chance(c, 25) else ""
         if line["while"] is not None:
             where = line["while"]
@@ -50,9 +61,13 @@ def pair(c: Choices, func: FuncDraft, other: Array) -> None:
 
 
 def matched(text: str) -> dict[str, str | None]:
-    found = LINE.fullmatch(text)
+    deep, plain = 0, []
+    for part in re.split(r"([()]| where )", text):
+        deep += {"(": 1, ")": -1}.get(part, 0)
+        plain.append(WITHIN if part == " where " and deep else part)
+    found = LINE.fullmatch("".join(plain))
     assert found is not None, text
-    return found.groupdict()
+    return {n: v and v.replace(WITHIN, " where ") for n, v in found.groupdict().items()}
 
 
 def combined(op: str, own: str, term: str) -> str:

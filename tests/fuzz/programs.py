@@ -178,13 +178,14 @@ def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> Non
     annotation = f": {a.element}" if chance(c, 30) else ""
     func.pure = f"{a.name}{annotation}[{', '.join(variables)}] = {initial}"
     if other is not None:
-        pair(c, func, other)
+        pair(draft, func, other)
     draft.funcs.append(func)
 
 
 def program_lines(draft: Draft) -> list[str]:
     """The text, sizes and schedule aside."""
-    used = {draft.aliases.get(n, n) for f in draft.funcs for n in names_read(f)}
+    read = (*draft.apart, *(n for f in draft.funcs for n in names_read(f)))
+    used = {draft.aliases.get(n, n) for n in read}
     lines: list[str] = []
     for a in draft.arrays.values():
         if a.kind == "input" and not a.helper and a.needed is not None and a.name in used:
@@ -212,7 +213,7 @@ def names_read(f: FuncDraft) -> set[str]:
 
 
 def is_used(declaration: str, used: set[str], draft: Draft) -> bool:
-    if declaration.startswith(("param", "require", "input")):
+    if declaration.startswith(("param", "require", "input", "def")):
         return True
     name = declaration.removeprefix("table ").split(":")[0].split(" ")[0]
     return draft.aliases.get(name, name) in used

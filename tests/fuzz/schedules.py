@@ -97,7 +97,8 @@ def bound(plan: Plan, node: Node) -> None:
 def place(plan: Plan, node: Node) -> None:
     """Where a Func is computed and stored, and how."""
     c = plan.c
-    levels = common_levels(plan.nodes, node.name)
+    names = {n for n in plan.draft.apart if plan.draft.aliases.get(n, n) == node.name}
+    levels = [] if names else common_levels(plan.nodes, node.name)
     kinds = [(3, "default"), (2, "root")]
     if levels:
         kinds.append((6, "at"))

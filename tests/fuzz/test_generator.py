@@ -14,6 +14,8 @@ from case import Case, generate, in_registers
 from choices import Recorded, shrink
 from tally import FEATURES, features
 
+from hbc.frontend.text.parse import parse
+from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.nodes import Binary, Expr, Op
 from hbc.ir.lang.walk import rewrite, rewrite_stmt
@@ -65,6 +67,19 @@ def test_a_wrong_pass_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agreement, "lower_to_kernel", lower)
     case = Case(f"size N\n{SUM}", ({"N": 5},), "c", False, 0)
     assert examine(case, native=False).where == "interp after vectorize: Disagreement  wrong values"
+
+
+def test_a_wrong_oracle_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the evaluator of the tree, which reads the text itself."""
+
+    def wrong(source: Source) -> Any:
+        return parse(Source(source.name, source.text.replace("a + 1", "a + 2")))
+
+    text = "size N\ninput A: i32[N]\noutput f: i32[N]\ndef d(a) = a + 1\nf[x] = d(A[x])\n"
+    case = Case(text, ({"N": 5},), "c", False, 0)
+    assert examine(case, native=False).kind == "passed"
+    monkeypatch.setattr(agreement, "parse", wrong)
+    assert examine(case, native=False).where == "the tree: Disagreement  wrong values"
 
 
 def test_choices_replay() -> None:
