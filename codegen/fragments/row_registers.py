@@ -6,7 +6,8 @@
     threads w { lanes l count 32 { p[8 * (l / 4) + ..] = s[8 * (l / 4) + ..] - top[128 * w + 4 * l + 1] } }
 
 Neighbouring lanes share a row: each of them has a copy, and computes what it becomes. What a group of
-lanes comes to is an update of the copies of all of them.
+lanes comes to is an update of the copies of all of them. Where four warps hold fragments together, each of
+them has rows of its own: the row of a lane is `l / 4 % 8 + 16 * (l / 32)` then.
 """
 
 from __future__ import annotations
@@ -117,17 +118,28 @@ def _accesses(n: ir.Node, lane: Lane | None) -> Iterator[tuple[ir.Load | ir.Stor
 
 def _group(index: ir.Expr, lane: Lane | None) -> int | None:
     """How many neighbours have the same index, which counts groups of lanes."""
-    if lane is None or lane[1] != WARP or index.type.lanes > 1:
+    if lane is None or lane[1] % WARP or index.type.lanes > 1:
         return None
     for atom, c in linear(index).terms:
         match atom:
-            case ir.Binary(op=ir.Op.DIV, a=ir.Var(name=name), b=ir.Const(value=n)) if (
-                c == 1 and name == lane[0]
-            ):
-                return int(n)
+            case ir.Binary(op=ir.Op.DIV, b=ir.Const(value=n)) if c == 1 and lane[1] == WARP:
+                together = int(n)
+            case ir.Binary(op=ir.Op.MOD, a=ir.Binary(op=ir.Op.DIV, b=ir.Const(value=n))) if c == 1:
+                together = int(n)
             case _:
-                pass
+                continue
+        if 0 < together < WARP and atom in _digits(lane, together, 0):
+            return together
     return None
+
+
+def _digits(lane: Lane, together: int, count: int) -> dict[ir.Expr, int]:
+    """What a lane of fragments adds to the number of its row, with the factors, where each warp has `count`
+    rows."""
+    first = floordiv(ir.Var(lane[0]), together)
+    if lane[1] == WARP:
+        return {first: 1}
+    return {mod(first, WARP // together): 1, floordiv(ir.Var(lane[0]), WARP): count}
 
 
 def _fits(n: ir.Load | ir.Store, lane: Lane | None, rows: Mapping[str, Rows]) -> bool:
@@ -137,17 +149,15 @@ def _fits(n: ir.Load | ir.Store, lane: Lane | None, rows: Mapping[str, Rows]) ->
         return False
     if isinstance(n, ir.Store) and n.atomic is not None and n.warp != r.together:
         return False
+    step, digits = r.apart, _digits(lane, r.together, r.count)
     if _group(n.index, lane) is None:
-        atom: ir.Expr = ir.Var(lane[0])
+        step, digits = r.count, {ir.Var(lane[0]): 1}
         if lane[1] != r.count or (isinstance(n, ir.Store) and n.atomic is not None):
             return False
-    else:
-        atom = floordiv(ir.Var(lane[0]), r.together)
     form = linear(n.index)
-    own = [c for a, c in form.terms if a == atom]
-    others = [c for a, c in form.terms if a != atom]
-    step = r.count if isinstance(atom, ir.Var) else r.apart
-    return own == [1] and form.constant % step == 0 and all(c % r.count == 0 for c in others)
+    own = {a: c for a, c in form.terms if a in digits}
+    others = [c for a, c in form.terms if a not in digits]
+    return own == digits and form.constant % step == 0 and all(c % r.count == 0 for c in others)
 
 
 def _row_loops(s: ir.Stmt, rows: Mapping[str, Rows]) -> Iterator[ir.For]:
@@ -183,8 +193,8 @@ def _changed(s: ir.Stmt, rows: Mapping[str, Rows]) -> ir.Stmt:
             parts = (substitute_stmt(body, {_ROW: add(first, r.apart * n)}) for n in range(r.own))
             loop = replace(s, extent=ir.const_index(WARP), body=block(*parts))
             return _changed(simplify_stmt(loop), rows) if r.own else loop
-        case ir.For(kind=ir.LoopKind.LANE, var=var):
-            return _in_lanes(s, var, rows)
+        case ir.For(kind=ir.LoopKind.LANE):
+            return _in_lanes(s, (s.var, int(const_value(s.extent) or 0)), rows)
         case ir.Allocate(buffer=buffer) if buffer in rows:
             extent = simplify(mul(s.extent, rows[buffer].together))
             return replace(s, extent=extent, body=_changed(s.body, rows))
@@ -206,7 +216,7 @@ def _by_first(s: ir.Stmt, var: str, rows: Mapping[str, Rows], r: Rows) -> ir.Stm
     return stmt(s)
 
 
-def _in_lanes(s: ir.Stmt, lane: str, rows: Mapping[str, Rows]) -> ir.Stmt:
+def _in_lanes(s: ir.Stmt, lane: Lane, rows: Mapping[str, Rows]) -> ir.Stmt:
     def expr(e: ir.Expr) -> ir.Expr:
         if isinstance(e, ir.Load) and e.buffer in rows:
             return replace(e, index=_own(e.index, lane, rows[e.buffer]))
@@ -218,7 +228,7 @@ def _in_lanes(s: ir.Stmt, lane: str, rows: Mapping[str, Rows]) -> ir.Stmt:
     r = rows[s.buffer]
     if s.atomic is None:
         return replace(s, index=_own(s.index, lane, r))
-    first = mul(floordiv(ir.Var(lane), r.together), r.together)
+    first = mul(floordiv(ir.Var(lane[0]), r.together), r.together)
     base = _own(s.index, lane, r, first)
     return replace(
         s,
@@ -228,15 +238,15 @@ def _in_lanes(s: ir.Stmt, lane: str, rows: Mapping[str, Rows]) -> ir.Stmt:
     )
 
 
-def _own(index: ir.Expr, lane: str, r: Rows, of: ir.Expr | None = None) -> ir.Expr:
+def _own(index: ir.Expr, lane: Lane, r: Rows, of: ir.Expr | None = None) -> ir.Expr:
     """Where a lane has the copy of the row at an index; that of lane `of`, where one is named."""
-    atom = floordiv(ir.Var(lane), r.together)
+    digits = _digits(lane, r.together, r.count)
     form = linear(index)
     row = form.constant % r.count
     made = Linear((form.constant - row) * r.together + row // r.apart)
-    made = plus(made, linear(ir.Var(lane) if of is None else of), r.own)
+    made = plus(made, linear(ir.Var(lane[0]) if of is None else of), r.own)
     for a, c in form.terms:
-        if a != atom:
+        if a not in digits:
             made = plus(made, of_atom(a, c * r.together))
     return simplify(to_expr(made))
 

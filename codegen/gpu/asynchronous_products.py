@@ -12,7 +12,7 @@ loop `stage_copies` lets them run on while the next iteration begins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hbc.codegen.gpu.swizzle import split_place, swizzle_bits
@@ -69,10 +69,21 @@ class _Work:
             others = [x for x in stores if x not in later]
             raise self.mixed(s, later[0], others[-1])
         sums = tuple(dict.fromkeys(x.buffer for x in later))
+        factors = tuple(dict.fromkeys(b for x in later for b in self.in_registers(x)))
         return block(
-            ir.Fence(ir.FenceKind.REGISTERS, sums), self.begun(s),
+            ir.Fence(ir.FenceKind.REGISTERS, (*sums, *factors)), self.begun(s),
             ir.CopyCommit(products=True), ir.CopyWait(0, products=True, sums=sums),
         )  # fmt: skip
+
+    def in_registers(self, s: ir.Store) -> Iterator[str]:
+        """The factors of a product that are in registers."""
+        product = s.value
+        assert isinstance(product, ir.Instruct)
+        i = self.instructions[product.name]
+        for n in i.factors:
+            x = product.args[n]
+            if n not in i.shared and isinstance(x, ir.Load):
+                yield x.buffer
 
     def is_later(self, s: ir.Store) -> bool:
         """Whether the store's result is waited for."""

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,12 +38,16 @@ struct Warp;
 struct Copy { void *to; const void *from; size_t copied; };
 
 // An operand in shared memory, and a product of a group of warps: the part that one thread has of it.
+// With `registers`, `a` is there: `rows` are what the four threads that share its rows had when it began.
 struct WarpGroupOperand { uint64_t at; unsigned across, down; };
+using RegisterRows = std::array<std::array<unsigned, 16>, 4>;
 struct GroupProduct {
     float *sums;
     int count, lane;
     WarpGroupOperand a, b;
     void (*multiply)(const GroupProduct &, float *);
+    const unsigned *registers = nullptr;
+    RegisterRows rows = {};
 };
 
 struct Thread {

@@ -40,7 +40,7 @@ template <int TURNED>
 uint64_t operand_place(const WarpGroupOperand &x, int mn, int k)
 {
     const uint64_t minor = TURNED ? mn : k, major = TURNED ? k : mn;
-    // Along k the operand is 16 elements of the 64 of a row of 128 bytes.
+    // Along k the operand is 16 elements of the 64 of a row of 128 bytes, or all of them.
     const uint64_t from = minor / 64 * x.across + major / 8 * x.down + major % 8 * 128 + minor % 64 * 2;
     const uint64_t at = x.at + from;
     return at ^ (at >> 3 & 0x70);
@@ -54,21 +54,59 @@ float operand_element(uint64_t at)
     return static_cast<float>(value);
 }
 
-// The sums of one thread: 2 rows by N / 4 columns.
+// The sums of one thread: 2 rows by N / 4 columns, of `K` steps of its rows of A.
+template <class T, int N, int K, int B>
+void multiply_rows(const float (&a)[2][K], const GroupProduct &p, float *sums)
+{
+    static float b[N / 4][K];
+    for (int k = 0; k < K; k++)
+        for (int c = 0; c < N / 4; c++)
+            b[c][k] = operand_element<T>(operand_place<B>(p.b, p.lane % 4 * 2 + c % 2 + c / 2 * 8, k));
+    for (int e = 0; e < N / 2; e++)
+        for (int k = 0; k < K; k++)
+            sums[e] += a[e / 2 % 2][k] * b[e / 4 * 2 + e % 2][k];
+}
+
 template <class T, int N, int A, int B>
 void multiply_group(const GroupProduct &p, float *sums)
 {
-    static float a[2][16], b[N / 4][16];
-    const int lane = p.lane;
-    for (int k = 0; k < 16; k++) {
+    static float a[2][16];
+    for (int k = 0; k < 16; k++)
         for (int h = 0; h < 2; h++)
-            a[h][k] = operand_element<T>(operand_place<A>(p.a, lane / 32 * 16 + lane / 4 % 8 + h * 8, k));
-        for (int c = 0; c < N / 4; c++)
-            b[c][k] = operand_element<T>(operand_place<B>(p.b, lane % 4 * 2 + c % 2 + c / 2 * 8, k));
-    }
-    for (int e = 0; e < N / 2; e++)
-        for (int k = 0; k < 16; k++)
-            sums[e] += a[e / 2 % 2][k] * b[e / 4 * 2 + e % 2][k];
+            a[h][k] = operand_element<T>(operand_place<A>(p.a, p.lane / 32 * 16 + p.lane / 4 % 8 + h * 8, k));
+    multiply_rows<T, N, 16, B>(a, p, sums);
+}
+
+// 64 columns of A in registers, in the order of sums: the four threads that share a row have two of every eight.
+template <class T, int N, int B>
+void multiply_registers(const GroupProduct &p, float *sums)
+{
+    if (memcmp(p.registers, p.rows[p.lane % 4].data(), sizeof p.rows[0]))
+        fail("registers that a product reads were stored to while it is under way");
+    static float a[2][64];
+    for (int k = 0; k < 64; k++)
+        for (int h = 0; h < 2; h++) {
+            T value;
+            memcpy(&value, reinterpret_cast<const T *>(&p.rows[k % 8 / 2][k / 8 * 2 + h]) + k % 2, sizeof value);
+            a[h][k] = static_cast<float>(value);
+        }
+    multiply_rows<T, N, 64, B>(a, p, sums);
+}
+
+struct SharedRegisters {
+    const unsigned *own;
+    RegisterRows rows;
+};
+
+// Each lane gets what the four that share its rows have in registers.
+inline void share_registers(void **requests, unsigned present)
+{
+    all_there(requests, present);
+    for (unsigned lane = 0; lane < WARP; lane++)
+        for (unsigned n = 0; n < 4; n++) {
+            const auto *from = static_cast<SharedRegisters *>(requests[lane / 4 * 4 + n]);
+            memcpy(static_cast<SharedRegisters *>(requests[lane])->rows[n].data(), from->own, sizeof from->rows[n]);
+        }
 }
 
 inline bool is_garbage(const float *at, size_t count)
@@ -87,7 +125,9 @@ inline void begin_product(const GroupProduct &p, const char *name, int line)
     if (launch.block.x * launch.block.y * launch.block.z < current->linear / GROUP * GROUP + GROUP)
         fail(at_line(name, line) + ": a group of four warps is not whole");
     for (const WarpGroupOperand *x : {&p.a, &p.b})
-        if (x->at % 16 || x->across % 16 || x->down % 16 || (x->at & 0x380))
+        if (x == &p.a && p.registers)
+            continue;
+        else if (x->at % 16 || x->across % 16 || x->down % 16 || (x->at & 0x380))
             fail(at_line(name, line) + ": an operand does not begin with the first of eight rows");
     auto &sums = current->sums[p.sums];
     if (sums.empty()) {
@@ -149,8 +189,8 @@ inline void ptx_wgmma_fence()
     cuda_on_cpu::current->fenced_registers = true;
 }
 
-template <int N>
-void ptx_hold(float (&)[N])
+template <class T, int N>
+void ptx_hold(T (&)[N])
 {
 }
 
@@ -178,3 +218,20 @@ CUDA_CPU_WGMMA(ptx_wgmma_m64n256k16_f32_f16, __half, 256)
 CUDA_CPU_WGMMA(ptx_wgmma_m64n64k16_f32_bf16, __nv_bfloat16, 64)
 CUDA_CPU_WGMMA(ptx_wgmma_m64n128k16_f32_bf16, __nv_bfloat16, 128)
 CUDA_CPU_WGMMA(ptx_wgmma_m64n256k16_f32_bf16, __nv_bfloat16, 256)
+
+#define CUDA_CPU_WGMMA_REGISTERS(NAME, T, N) \
+    template <int B> \
+    void NAME(float (&d)[N / 2], unsigned (&a)[16], cuda_on_cpu::WarpGroupOperand b, CUDA_CPU_LINE) \
+    { \
+        cuda_on_cpu::SharedRegisters own = {a, {}}; \
+        cuda_on_cpu::meet(cuda_on_cpu::FULL, "wgmma.mma_async", line, cuda_on_cpu::share_registers, &own, false); \
+        const int lane = cuda_on_cpu::current->linear % cuda_on_cpu::GROUP; \
+        cuda_on_cpu::begin_product( \
+            {d, N / 2, lane, {}, b, cuda_on_cpu::multiply_registers<T, N, B>, a, own.rows}, "wgmma.mma_async", line); \
+    }
+CUDA_CPU_WGMMA_REGISTERS(ptx_wgmma_m64n64k64_f32_f16, __half, 64)
+CUDA_CPU_WGMMA_REGISTERS(ptx_wgmma_m64n128k64_f32_f16, __half, 128)
+CUDA_CPU_WGMMA_REGISTERS(ptx_wgmma_m64n256k64_f32_f16, __half, 256)
+CUDA_CPU_WGMMA_REGISTERS(ptx_wgmma_m64n64k64_f32_bf16, __nv_bfloat16, 64)
+CUDA_CPU_WGMMA_REGISTERS(ptx_wgmma_m64n128k64_f32_bf16, __nv_bfloat16, 128)
+CUDA_CPU_WGMMA_REGISTERS(ptx_wgmma_m64n256k64_f32_bf16, __nv_bfloat16, 256)

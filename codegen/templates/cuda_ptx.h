@@ -240,6 +240,13 @@ __device__ __forceinline__ void ptx_hold(float (&d)[N])
         asm volatile("" : "+f"(d[i]) :: "memory");
 }
 
+template <int N>
+__device__ __forceinline__ void ptx_hold(unsigned short (&d)[N])
+{
+    for (int i = 0; i < N / 2; ++i)
+        asm volatile("" : "+r"(ptx_words(d)[i]) :: "memory");
+}
+
 #define PTX_SUMS_8(d, n) \
     "+f"(d[n]), "+f"(d[n + 1]), "+f"(d[n + 2]), "+f"(d[n + 3]), \
     "+f"(d[n + 4]), "+f"(d[n + 5]), "+f"(d[n + 6]), "+f"(d[n + 7])
@@ -285,5 +292,31 @@ PTX_WGMMA(ptx_wgmma_m64n64k16_f32_bf16, "m64n64k16", "bf16", PTX_SUMS_32, PTX_NA
 PTX_WGMMA(ptx_wgmma_m64n128k16_f32_bf16, "m64n128k16", "bf16", PTX_SUMS_64, PTX_NAMES_64, 64, "%64", "%65", "%66", "%67")
 
 PTX_WGMMA(ptx_wgmma_m64n256k16_f32_bf16, "m64n256k16", "bf16", PTX_SUMS_128, PTX_NAMES_128, 128, "%128", "%129", "%130", "%131")
+
+// The same with 64 columns of A in registers, by four products of 16: `a` is in the order of sums. `B`: whether rows
+// of B are elements of one k, so that 16 of them further lies the next part, else 32 bytes further.
+#define PTX_WGMMA_REGISTERS(NAME, SHAPE, TYPE, SUMS, NAMES, COUNT, A0, A1, A2, A3, Y, TY) \
+    template <int B> \
+    __device__ __forceinline__ void NAME(float (&d)[COUNT], unsigned (&a)[16], unsigned long long b) \
+    { \
+        const unsigned long long step = B ? 2 * (b >> 32 & 0x3fff) : 2; \
+        for (int k = 0; k < 4; ++k) \
+            asm volatile("wgmma.mma_async.sync.aligned." SHAPE ".f32." TYPE "." TYPE " {" NAMES "}, " \
+                         "{" A0 ", " A1 ", " A2 ", " A3 "}, " Y ", 1, 1, 1, " TY ";" \
+                         : SUMS(d, 0) : "r"(a[4 * k]), "r"(a[4 * k + 1]), "r"(a[4 * k + 2]), "r"(a[4 * k + 3]), \
+                         "l"(b + k * step), "n"(B)); \
+    }
+
+PTX_WGMMA_REGISTERS(ptx_wgmma_m64n64k64_f32_f16, "m64n64k16", "f16", PTX_SUMS_32, PTX_NAMES_32, 32, "%32", "%33", "%34", "%35", "%36", "%37")
+
+PTX_WGMMA_REGISTERS(ptx_wgmma_m64n128k64_f32_f16, "m64n128k16", "f16", PTX_SUMS_64, PTX_NAMES_64, 64, "%64", "%65", "%66", "%67", "%68", "%69")
+
+PTX_WGMMA_REGISTERS(ptx_wgmma_m64n256k64_f32_f16, "m64n256k16", "f16", PTX_SUMS_128, PTX_NAMES_128, 128, "%128", "%129", "%130", "%131", "%132", "%133")
+
+PTX_WGMMA_REGISTERS(ptx_wgmma_m64n64k64_f32_bf16, "m64n64k16", "bf16", PTX_SUMS_32, PTX_NAMES_32, 32, "%32", "%33", "%34", "%35", "%36", "%37")
+
+PTX_WGMMA_REGISTERS(ptx_wgmma_m64n128k64_f32_bf16, "m64n128k16", "bf16", PTX_SUMS_64, PTX_NAMES_64, 64, "%64", "%65", "%66", "%67", "%68", "%69")
+
+PTX_WGMMA_REGISTERS(ptx_wgmma_m64n256k64_f32_bf16, "m64n256k16", "bf16", PTX_SUMS_128, PTX_NAMES_128, 128, "%128", "%129", "%130", "%131", "%132", "%133")
 
 #endif

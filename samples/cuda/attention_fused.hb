@@ -100,6 +100,45 @@ schedule mma for cuda {
     part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
 }
 
+# By `wgmma`, for sm_90a: each of two groups of four warps has 64 queries. It reads queries, keys and values where they lie in
+# shared memory, in rows of 64 elements (D is a multiple of that); weights are the first factor of the second product in the
+# registers where they were computed.
+schedule wgmma for cuda {
+    O.split(i, io, ii, 128).split(ii, iw, iv, 64).reorder(b, io, iw, iv, e)
+    O.gpu_blocks(b, io).at_once(max(1, 128 / D)).gpu_threads(iw).vectorize(iv).vectorize(e)
+    Q.in(dot).compute_at(O, io).store_in(shared).vectorize(d, 8)
+    new.compute_at(O, io).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    mean.compute_at(O, io).store_in(wgmma_accumulator)
+    mean.split(i, iw, iv, 64).gpu_threads(iw).vectorize(iv).vectorize(e)
+    mean.update.split(i, iw, iv, 64).reorder(b, t, iw, iv, e).gpu_threads(iw)
+    mean.update.vectorize(iv).vectorize(e).pipeline(t, 3).compute_with(total.update, t)
+    less.compute_at(mean.update, t).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.compute_at(O, io).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.update.split(i, iw, il, 16).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
+    total.update.pipeline(t, 3)
+    most.store_at(O, io).compute_at(mean.update, t).store_in(registers).reorder_storage(b, n, i)
+    most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
+    most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    best.compute_at(mean.update, t).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    best.update.split(i, iw, iv, 64).reorder(b, n, iw, iv, u).gpu_threads(iw).atomic().vectorize(iv).vectorize(u)
+    sum.compute_at(mean.update, t).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    sum.update.split(i, iw, iv, 64).reorder(b, n, iw, iv, v).gpu_threads(iw).atomic().vectorize(iv).vectorize(v)
+    keys.compute_at(mean.update, t).store_in(shared).vectorize(d, 8)
+    dot.compute_at(mean.update, t).store_in(wgmma_accumulator)
+    dot.split(i, iw, iv, 64).reorder(b, n, iw, iv, l).gpu_threads(iw).vectorize(iv).vectorize(l)
+    dot.update.split(d, dt, dv, 16).split(i, iw, iv, 64).reorder(b, n, iw, dt, iv, l, dv).gpu_threads(iw).unroll(dt)
+    dot.update.atomic().vectorize(iv).vectorize(l).vectorize(dv)
+    power.compute_at(mean.update, t).store_in(wgmma_accumulator)
+    power.split(i, iw, iv, 64).reorder(b, n, iw, iv, l).gpu_threads(iw).vectorize(iv).vectorize(l)
+    weight.compute_at(mean.update, t).store_in(wgmma_accumulator)
+    weight.split(i, iw, iv, 64).reorder(b, n, iw, iv, l).gpu_threads(iw).vectorize(iv).vectorize(l)
+    values.compute_at(mean.update, t).store_in(shared).vectorize(e, 8)
+    part.compute_at(mean.update, t).store_in(wgmma_accumulator)
+    part.split(i, iw, iv, 64).reorder(b, n, iw, iv, e).gpu_threads(iw).vectorize(iv).vectorize(e)
+    part.update.split(i, iw, iv, 64).reorder(b, n, iw, iv, e, j).gpu_threads(iw)
+    part.update.atomic().vectorize(iv).vectorize(e).vectorize(j)
+}
+
 # By WMMA each of four warps has 16 queries, and scores and their weights go through shared memory, those of a warp
 # for itself. D = 128 takes 114 KB of it: not on sm_86, sm_89.
 schedule wmma for cuda {

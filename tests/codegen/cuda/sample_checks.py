@@ -15,6 +15,7 @@ from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.cli.runs.trials import accepted
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.limits import own_arch
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.ir.lang.kernel import Kernel
@@ -67,7 +68,8 @@ def spills(
 ) -> int:
     """Bytes that the kernels keep in memory for want of registers, as nvcc says."""
     source = cuda_of(name, schedule, settings)
-    archs = architectures(name, schedule, *(settings or {}).values())
+    own = own_arch(source.instructions)
+    archs = architectures(name, schedule, *(settings or {}).values()) if own is None else (own,)
     used = build_cuda(source, folder / "k.fatbin", "fatbin", archs)
     assert used
     return sum(r.spills for r in used)

@@ -35,7 +35,8 @@ def test_resize_by_ldmatrix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schedule", "depth"), [("mma", 64), ("mma", 32), ("mma", 128), ("wmma", 128)]
+    ("schedule", "depth"),
+    [("mma", 64), ("mma", 32), ("mma", 128), ("wmma", 128), ("wgmma", 64), ("wgmma", 128)],
 )
 @pytest.mark.usefixtures("nvcc")
 def test_attention_of_other_depths(schedule: str, depth: int, tmp_path: Path) -> None:
