@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from suite_tables import WHOLE
-from test_warp_groups import compiled, is_right
+from warp_group_runs import compiled, is_right
 
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE
 from hbc.codegen.build.nvcc import build_cuda

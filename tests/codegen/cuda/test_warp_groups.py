@@ -6,52 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from agreement import prepare
 from cuda_library import CudaLibrary
-from library_runs import all_right
 from suite_tables import WHOLE
 from warp_group_products import ORDERS, program
+from warp_group_runs import compiled, is_right
 
-from hbc.cli.pipeline import lower_to_kernel
-from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE
 from hbc.codegen.build.nvcc import build_cuda
-from hbc.codegen.cuda.file import emit_cuda
-from hbc.codegen.cuda.source import CudaSource
-from hbc.frontend.checks.check import check
-from hbc.frontend.program.funcs import Pipeline
-from hbc.frontend.text.parse import parse
-from hbc.ir.ground.source import Source
-from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import TARGETS
 
-CUDA = TARGETS["cuda"]
 TABLE = [(t, n) for t in ("f16", "bf16") for n in (64, 128, 256)]
 SOME = TABLE if WHOLE else [("f16", 64), ("bf16", 128), ("f16", 256)]
 NEEDED = re.compile(
     r"__syncthreads\(\);|__pipeline_commit\(\);|__pipeline_wait_prior\(1\);"
     r"|ptx_fence_proxy_async\(\);|ptx_wgmma_(?:fence|commit)\(\);|ptx_wgmma_wait<[01]>\(\);"
 )
-
-
-def compiled(text: str) -> tuple[Pipeline, Kernel, CudaSource]:
-    p = check(parse(Source("k.hb", text)), {})
-    kernel = lower_to_kernel(p, p.schedules[0], CUDA)
-    return p, kernel, emit_cuda(kernel, CUDA)
-
-
-def is_right(
-    p: Pipeline, kernel: Kernel, source: CudaSource, sizes: list[dict[str, int]], folder: Path
-) -> bool:
-    """Whether nothing is reported and all results are right."""
-    (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
-    out = folder / f"{source.name}.so"
-    build(source.text, out, "so", name=source.name, extra=(f"-I{folder}",))
-    case = SimpleNamespace(sizes=sizes, seed=1)
-    runs = [r for n in range(len(sizes)) if (r := prepare(p, kernel, case, n))]
-    return all_right(out, p, runs)
 
 
 @pytest.mark.parametrize(("t", "n"), SOME)
