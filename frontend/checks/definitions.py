@@ -111,11 +111,18 @@ def begin(s: ast.Definition, drafts: dict[str, Draft], scope: Scope) -> None:
         scope.broken.add(name)
 
 
+def names_or_none(s: ast.Definition) -> list[str]:
+    """The indices on the left as far as they are names, "" for others."""
+    return [i.text if isinstance(i, ast.Name) else "" for i in s.indices]
+
+
 def pure_variables(s: ast.Definition, scope: Scope) -> tuple[str, ...] | None:
     """The variables of a first definition: plain, distinct and new."""
     name = s.name.text
     names = [i.text for i in s.indices if isinstance(i, ast.Name)]
-    shown = ", ".join("xyzwuvpqrst"[d] if d < 11 else f"x{d}" for d in range(len(s.indices)))
+    own = [n if n not in scope.declared and names.count(n) == 1 else "" for n in names_or_none(s)]
+    free = iter([v for v in "xyzwuvpqrst" if v not in own] + [f"x{d}" for d in range(len(own))])
+    shown = ", ".join(n or next(free) for n in own)
     hint = f"begin with its value everywhere, such as `{name}[{shown}] = 0`"
     if s.op != "=" or len(names) < len(s.indices):
         scope.report(f"`{name}` is updated before it has a value", s.name.span, hint)

@@ -204,7 +204,9 @@ def argument(
     elif kind is Kind.CONDITION:
         test = condition(a, Env(scope, place="in a schedule"))
         if contains(test, ir.Access):
-            scope.report(f"expected {kind}, found `{text(a)}`", a.span, f"write `{form.written}`")
+            size = "N" if "N" in scope.sizes else next(iter(scope.sizes), "N")
+            hint = f"write `{form.written.replace('(N ', f'({size} ')}`"
+            scope.report(f"expected {kind}, found `{text(a)}`", a.span, hint)
             return None
         return None if is_broken(test) else test
     elif kind in (Kind.FACTOR, Kind.COUNT):

@@ -96,13 +96,15 @@ def _tiles(c: Choices, found: TileProgram, rows: int, columns: int, step: int) -
     """The schedule of a matrix product: one tile at a time or several, operands ahead or not."""
     down, across = pick(c, ((1, 1), (1, 1), (2, 1), (1, 2), (2, 2)))
     exact, whole = (", tail = exact" if chance(c, 40) else "" for _ in "ck")
-    if exact:
+    if not exact and chance(c, 30):
+        exact = pick(c, (", tail = shift", ", tail = guard"))
+    if "exact" in exact:
         found.divisible |= {"M": rows * down, "N": columns * across}
     if whole:
         found.divisible["K"] = step
     order = ", ".join(shuffled(c, ("ii", "ji", "ki")))
     outer = "jo, io" if chance(c, 30) else "io, jo"
-    at = outer.split(", ")[1]
+    first, at = outer.split(", ")
     height, width = rows * down, columns * across
     inner = f"it, jt, ii, ji, {rows}, {columns}"
     lines = [
@@ -116,6 +118,10 @@ def _tiles(c: Choices, found: TileProgram, rows: int, columns: int, step: int) -
     ]
     if chance(c, 10):
         lines.append("acc.reorder_storage(j, i)")
+    if chance(c, 20):
+        lines.append(f"C.parallel({first})")
+    if chance(c, 15):
+        lines.append("acc.update.pipeline(ko, 2)")
     return _schedule(lines)
 
 

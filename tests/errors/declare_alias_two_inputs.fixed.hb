@@ -1,0 +1,5 @@
+size N
+input A: f32[N]
+output B: f32[N]
+P = clamp_edge(A)
+B[i] = P[i - 1]

@@ -1,0 +1,6 @@
+size N
+input A: f32[N]
+output B: f32[N]
+B[i] = A[i]
+reduce t in 1 .. N
+B[t] += B[t - 1]

@@ -1,0 +1,5 @@
+size   N
+input  A: f32[N]
+output O: f32[N]
+
+O[i] = A[i]

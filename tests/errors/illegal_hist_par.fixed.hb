@@ -1,0 +1,9 @@
+size   N
+input  I: u8[N]
+output h: i32[256]
+reduce r in N
+h[v]         = 0
+h[i64(I[r])] += 1
+schedule s for avx512 {
+    h.update.split(r, u, q, 100).rfactor(u, w)
+}

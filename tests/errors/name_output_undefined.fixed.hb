@@ -1,0 +1,4 @@
+size N
+input A: f32[N]
+output results: f32[N]
+results[i] = A[i]
