@@ -13,7 +13,7 @@ from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import At, FuncPlan, Level, StagePlan, step
 from hbc.frontend.plans.scan import scan_of
 from hbc.frontend.regions.boxes import Site, boxes_at, stage_box
-from hbc.frontend.regions.fold import check_folds, fold_factors
+from hbc.frontend.regions.fold import Probe, check_folds, fold_factors
 from hbc.frontend.regions.joined import in_one
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.padded_extents import PaddedExtents, padded_box, padded_extents
@@ -59,13 +59,14 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
         named[name].update(zip(asked[name], boxes[name], strict=True))
     scope = replace(scope, needs={**scope.needs, **boxes})
     allocations: list[tuple[FuncPlan, Storage, ir.Expr]] = []
+    probes: dict[At, Probe | None] = {}
     for f in stored:
         arrays = [one for one in alone(f) if one.func.name not in program.arrays]
         if not arrays:
             continue
         if f not in computed:
             boxes[f.func.name] = _sized(program, boxes[f.func.name], scope)
-        folds = fold_factors(program, f, site.level, site.nest, boxes, scope)
+        folds = fold_factors(program, f, site.level, site.nest, boxes, scope, probes)
         box, extents = boxes[f.func.name], padded.get(f.func.name)
         stored_box = box if extents is None else padded_box(box, extents)
         for one in arrays:

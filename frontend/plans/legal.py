@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from hbc.frontend.plans.plan import (
     At,
@@ -174,9 +175,23 @@ def stage_expressions(func: Func, update: int | None) -> tuple[ir.Expr, ...]:
 
 
 def stage_accesses(func: Func, update: int | None) -> list[ir.Access]:
-    return [
-        n for e in stage_expressions(func, update) for n in nodes(e) if isinstance(n, ir.Access)
-    ]
+    return [a for e in stage_expressions(func, update) for a in accesses_in(e)]
+
+
+MOST_REMEMBERED: Final = 4096  # expressions; then all is forgotten
+# By identity, since a step is asked at each level of the loops; the expression is held to stay alive.
+_accesses: dict[int, tuple[ir.Expr, tuple[ir.Access, ...]]] = {}
+
+
+def accesses_in(e: ir.Expr) -> tuple[ir.Access, ...]:
+    """What an expression reads of Funcs and inputs, in reading order."""
+    known = _accesses.get(id(e))
+    if known is None:
+        if len(_accesses) >= MOST_REMEMBERED:
+            _accesses.clear()
+        known = e, tuple([n for n in nodes(e) if isinstance(n, ir.Access)])
+        _accesses[id(e)] = known
+    return known[1]
 
 
 def is_within(plan: Plan, func: str, update: int | None, level: At) -> bool:

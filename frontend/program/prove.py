@@ -18,7 +18,7 @@ class SizeFacts:
     """Forms known to be at least 0. Sizes always are."""
 
     forms: list[Linear] = field(default_factory=list)
-    answers: dict[Linear, bool] = field(default_factory=dict)
+    answers: dict[object, bool] = field(default_factory=dict)  # by the signature of a form
 
     def learn(self, form: Linear) -> None:
         if form.terms and form not in self.forms:
@@ -32,10 +32,12 @@ class SizeFacts:
 
     def prove(self, form: Linear) -> bool:
         """Is `form >= 0` certain? False also when it could not be found out."""
-        if form not in self.answers:
+        signature = form.signature
+        known = self.answers.get(signature)
+        if known is None:
             flat = without_quotients(form)
-            self.answers[form] = flat is not None and self._holds(flat)
-        return self.answers[form]
+            known = self.answers[signature] = flat is not None and self._holds(flat)
+        return known
 
     def _holds(self, form: Linear) -> bool:
         known = [f for f in map(without_quotients, self.forms) if f is not None]

@@ -142,7 +142,7 @@ def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Li
     """Of forms that differ by a number only one decides."""
     deciding: dict[tuple[object, ...], Linear] = {}
     for f in forms:
-        key = (f.keys, tuple(c for _, c in f.terms))
+        key = f.signature[1:]
         old = deciding.get(key)
         deciding[key] = f if old is None else plus(
             f, Linear(pick(old.constant, f.constant) - f.constant)
@@ -172,7 +172,8 @@ def limit(clauses: Clauses, pick: Callable[[int, int], int]) -> Clauses:
     if len(clauses) < 2:
         return clauses
     alone = thin(tuple(c[0] for c in clauses if len(c) == 1), pick)
-    candidates = dict.fromkeys((*((f,) for f in alone), *(c for c in clauses if len(c) > 1)))
-    return tuple(sorted(candidates, key=lambda c: (len(c), sum(len(f.terms) for f in c))))[
-        :MOST_CLAUSES
-    ]
+    candidates: dict[object, tuple[Linear, ...]] = {}
+    for c in (*((f,) for f in alone), *(c for c in clauses if len(c) > 1)):
+        candidates.setdefault(tuple([f.signature for f in c]), c)
+    in_order = sorted(candidates.values(), key=lambda c: (len(c), sum(len(f.terms) for f in c)))
+    return tuple(in_order[:MOST_CLAUSES])

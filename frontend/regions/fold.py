@@ -15,6 +15,7 @@ from hbc.frontend.regions.regions import Box, extent_of, stage_ranges
 from hbc.frontend.regions.slide import names_of
 from hbc.ir.algebra.bounds import Interval, constant_bounds
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, minimum, mul, sub
 
@@ -30,6 +31,15 @@ class UnfoldedError(Exception):
 WIDEST = 1 << 16
 """Elements of a window. What is known of a longer one is mostly the range of a type, far beyond the array's
 own extent."""
+
+
+@record
+class Probe:
+    """One iteration of a loop, whose number is `variable`: what it needs of each Func computed in it."""
+
+    boxes: dict[str, Box]
+    scope: Scope
+    variable: str
 
 
 def check_folds(f: FuncPlan, box: Box, scope: Scope) -> None:
@@ -48,32 +58,49 @@ def fold_factors(
     nest: Nest | None,
     boxes: dict[str, Box],
     scope: Scope,
+    probes: dict[At, Probe | None],
 ) -> dict[str, int]:
     """Dimensions along which storage at `level` may wrap round, and after how many elements.
 
     Looks at one symbolic iteration of the loop that computes `f`: where what it needs along the
     sliding dimension has a constant extent, that many elements (rounded up to a power of two, so
-    that wrapping is a mask) serve all iterations."""
+    that wrapping is a mask) serve all iterations. `probes` keeps that iteration for the other Funcs
+    stored at the level, callees first: what is needed of one does not depend on where its callees are."""
     if f.store is None or f.store == f.compute or not isinstance(f.compute, At):
         return {}
     if f.func.name in program.unfolded:
         return {}
-    inner = _probe(program, f.compute, level, nest, boxes, scope)
-    if inner is None:
+    if f.compute not in probes:
+        probes[f.compute] = _probed(program, f.compute, level, nest, boxes, scope)
+    probe = probes[f.compute]
+    if probe is None:
         return {}
-    probe, probe_scope, variable = inner
-    all_boxes, _ = boxes_at(program, Site(f.compute, probe), probe_scope)
     folds = {}
-    for name, x in zip(f.func.variables, all_boxes[f.func.name], strict=True):
-        if variable not in names_of(x):
+    for name, x in zip(f.func.variables, probe.boxes[f.func.name], strict=True):
+        if probe.variable not in names_of(x):
             continue
         extent = extent_of(x)
-        _, most = constant_bounds(extent, probe_scope.ranges)
+        _, most = constant_bounds(extent, probe.scope.ranges)
         if isinstance(extent, ir.Const):
             most = int(extent.value)
         if most is not None and 0 < most <= WIDEST:
             folds[name] = 1 << (most - 1).bit_length()
     return folds if len(folds) == 1 else {}
+
+
+def _probed(
+    program: Program,
+    at: At,
+    level: Level,
+    nest: Nest | None,
+    boxes: dict[str, Box],
+    scope: Scope,
+) -> Probe | None:
+    inner = _probe(program, at, level, nest, boxes, scope)
+    if inner is None:
+        return None
+    nest, scope, variable = inner
+    return Probe(boxes_at(program, Site(at, nest), scope)[0], scope, variable)
 
 
 def _whole(program: Program, stage: StagePlan, boxes: Mapping[str, Box]) -> Nest:

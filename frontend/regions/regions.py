@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hbc.frontend.plans.legal import stage_expressions
+from hbc.frontend.plans.legal import accesses_in, stage_expressions
 from hbc.frontend.plans.plan import FuncPlan, Promise, step
 from hbc.frontend.program.funcs import Func, Image, ReduceVar
 from hbc.frontend.regions.index_values import aligned_name, at_position
@@ -15,7 +15,7 @@ from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError, error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, le, maximum, minimum, sub
-from hbc.ir.lang.walk import nodes, substitute
+from hbc.ir.lang.walk import substitute
 
 Box = tuple[Interval, ...]
 Ranges = Mapping[str, Interval]
@@ -123,7 +123,7 @@ def accesses_of(
 
 
 def _accesses(e: ir.Expr, name: str) -> list[ir.Access]:
-    return [n for n in nodes(e) if isinstance(n, ir.Access) and n.name == name]
+    return [a for a in accesses_in(e) if a.name == name]
 
 
 def access_box(
@@ -195,14 +195,14 @@ def join(a: Interval, b: Interval, scope: Facts | Ranges) -> Interval:
 
 def lesser(a: ir.Expr, b: ir.Expr, scope: Facts | Ranges) -> ir.Expr:
     """The smaller of two bounds, decided where the scope allows."""
-    if prove(le(a, b), scope):
+    if a == b or prove(le(a, b), scope):
         return a
     return b if prove(le(b, a), scope) else simplify(minimum(a, b))
 
 
 def greater(a: ir.Expr, b: ir.Expr, scope: Facts | Ranges) -> ir.Expr:
     """The larger of two bounds, decided where the scope allows."""
-    if prove(le(a, b), scope):
+    if a == b or prove(le(a, b), scope):
         return b
     return a if prove(le(b, a), scope) else simplify(maximum(a, b))
 

@@ -8,7 +8,7 @@ from math import gcd
 from hbc.ir.algebra.form import (
     Linear,
     binary,
-    keep,
+    by_divisor,
     minus,
     number,
     of_atom,
@@ -32,8 +32,9 @@ def quotient(a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
     if b.terms or d <= 0:
         return _atom(ir.Op.DIV, a, b)
     more, low = divmod(a.constant, d)
-    whole = shifted(_divided(_multiples(a, d), d), more)
-    rest, d = _reduced(Linear(low, *_others(a, d)), d, least)
+    multiples, others = by_divisor(a, d)
+    whole = shifted(_divided(multiples, d), more)
+    rest, d = _reduced(shifted(others, low), d, least)
     if d == 1:
         return plus(whole, rest)
     if not rest.terms:
@@ -56,7 +57,7 @@ def remainder(a: Linear, b: Linear, least: Least) -> Linear:
     d = b.constant
     if b.terms or d <= 0:
         return _atom(ir.Op.MOD, a, b)
-    rest = Linear(a.constant % d, *_others(a, d))
+    rest = shifted(by_divisor(a, d)[1], a.constant % d)
     high, small = _reduced(rest, d, least)
     # rest = g * high + low with 0 <= low < g, and d = g * small
     g = d // small
@@ -75,6 +76,8 @@ def remainder(a: Linear, b: Linear, least: Least) -> Linear:
 def join(form: Linear, read: Reader) -> Linear:
     """`d * (x / d) + x % d` is x, for constants d; so is x * s where both are times s."""
     for key, (atom, c) in zip(form.keys, form.terms, strict=True):
+        if atom.__class__ is not ir.Binary:
+            continue
         match atom:
             case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=d)):
                 whole = of_atom(binary(ir.Op.DIV, x, atom.b))
@@ -123,13 +126,13 @@ def _same_factors(a: list[ir.Expr], b: list[ir.Expr]) -> bool:
 def _reduced(a: Linear, d: int, least: Least) -> tuple[Linear, int]:
     """(h, d / g) for the largest g dividing d such that a = g * h + low with 0 <= low < g."""
     for g in sorted({gcd(d, c) for _, c in a.terms} | {_common(a, d)}, reverse=True):
-        low = Linear(a.constant, *_others(a, g))
         if g == 1:
             break
-        if not low.terms:
-            return shifted(_divided(_multiples(a, g), g), a.constant // g), d // g
-        if _within(low, g, least):
-            return _reduced(_divided(_multiples(a, g), g), d // g, least)
+        multiples, others = by_divisor(a, g)
+        if not others.terms:
+            return shifted(_divided(multiples, g), a.constant // g), d // g
+        if _within(shifted(others, a.constant), g, least):
+            return _reduced(_divided(multiples, g), d // g, least)
     return a, d
 
 
@@ -151,20 +154,9 @@ def _common(a: Linear, d: int) -> int:
     return gcd(d, *(c for _, c in a.terms))
 
 
-def _multiples(a: Linear, d: int) -> Linear:
-    """The terms that d divides, without the constant."""
-    return keep(Linear(0, a.terms, a.keys), lambda _, c: c % d == 0)
-
-
-def _others(a: Linear, d: int) -> tuple[tuple[tuple[ir.Expr, int], ...], tuple[str, ...]]:
-    """The terms that d does not divide."""
-    kept = keep(a, lambda _, c: c % d != 0)
-    return kept.terms, kept.keys
-
-
 def _divided(a: Linear, d: int) -> Linear:
     """a / d, which is exact."""
-    return Linear(a.constant // d, tuple((atom, c // d) for atom, c in a.terms), a.keys)
+    return Linear(a.constant // d, tuple([(t[0], t[1] // d) for t in a.terms]), a.keys)
 
 
 def _atom(op: ir.Op, a: Linear, b: Linear) -> Linear:

@@ -9,7 +9,6 @@ from hbc.ir.algebra.division import Least, Reader
 from hbc.ir.algebra.form import (
     Linear,
     binary,
-    finish,
     minus,
     of_atom,
     plus,
@@ -19,6 +18,7 @@ from hbc.ir.algebra.form import (
 )
 from hbc.ir.lang import nodes as ir
 
+NOTHING: Final = Linear(0)
 MOST_NESTED: Final = 4
 """How many min and max in one another are looked through for what cancels."""
 
@@ -94,9 +94,14 @@ def _order(a: Linear) -> tuple[bool, list[tuple[str, int]]]:
 
 def _shared(forms: list[Linear]) -> Linear:
     """The terms that all forms have."""
-    first, *others = ([(k, c) for k, (_, c) in zip(f.keys, f.terms, strict=True)] for f in forms)
-    terms = dict(zip(forms[0].keys, forms[0].terms, strict=True))
-    return finish(0, {k: terms[k] for k, c in first if all((k, c) in o for o in others)})
+    first, *others = forms
+    terms = dict(zip(first.keys, first.terms, strict=True))
+    for other in others:
+        theirs = dict(zip(other.keys, other.terms, strict=True))
+        terms = {k: t for k, t in terms.items() if k in theirs and theirs[k][1] == t[1]}
+        if not terms:
+            return NOTHING
+    return Linear(0, tuple(terms.values()), tuple(terms))
 
 
 def _operands(op: ir.Op, a: Linear, read: Reader) -> list[Linear]:

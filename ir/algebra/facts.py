@@ -39,22 +39,43 @@ a name with neither bound has no bound."""
 
 
 @record
+class About:
+    """A form that is known to be >= 0, by its number, and the coefficient of an atom in it."""
+
+    number: int
+    form: Linear
+    coefficient: int
+
+
+@record
 class Facts:
     """Ranges, and forms that are known to be >= 0. What is derived from them is remembered here, so
-    keep the object as long as the facts hold."""
+    keep the object as long as the facts hold. (`ranks`: constant bounds, symbolic ones.)"""
 
     ranges: Ranges = field(default_factory=dict)
     known: tuple[Linear, ...] = ()
     rank: dict[str, int] = field(default_factory=dict)
     forms: dict[str, tuple[Linear | None, Linear | None]] = field(default_factory=dict)
     found: dict[tuple[object, ...], Linear | None] = field(default_factory=dict)
-    ranks: dict[str, int] = field(default_factory=dict)
+    ranks: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
+    about: dict[str, tuple[About, ...]] = field(default_factory=dict)
     mentioned: set[str] = field(default_factory=set)
     proofs: dict[ir.Expr, bool | None] = field(default_factory=dict)  # of conditions on vectors
     inside: dict[int, Facts] = field(default_factory=dict)  # these, for a lane of so many
 
     def __post_init__(self) -> None:
         self.rank.update({name: i for i, name in enumerate(self.ranges)})
+
+    def on(self, key: str) -> tuple[About, ...]:
+        """What is known of the atom of that key."""
+        found = self.about.get(key)
+        if found is None:
+            found = self.about[key] = tuple(
+                About(i, fact, fact.terms[fact.keys.index(key)][1])
+                for i, fact in enumerate(self.known)
+                if key in fact.keys
+            )
+        return found
 
     def limits(self, name: str) -> tuple[Linear | None, Linear | None]:
         """The range of a name as linear forms."""

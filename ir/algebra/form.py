@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 from hbc.ir.ground.record import record
@@ -36,6 +37,11 @@ class Linear:
     @property
     def is_constant(self) -> bool:
         return not self.terms
+
+    @property
+    def signature(self) -> tuple[int | tuple[str, ...], ...]:
+        """Equal for equal forms alone, and sooner hashed than they are."""
+        return (self.constant, self.keys, *[t[1] for t in self.terms])
 
 
 Sum = dict[str, tuple[ir.Expr, int]]
@@ -97,8 +103,7 @@ def scaled(a: Linear, factor: int) -> Linear:
         return a
     if factor == 0:
         return Linear(0)
-    terms = tuple((atom, c * factor) for atom, c in a.terms)
-    return Linear(a.constant * factor, terms, a.keys)
+    return Linear(a.constant * factor, tuple([(t[0], t[1] * factor) for t in a.terms]), a.keys)
 
 
 def shifted(a: Linear, offset: int) -> Linear:
@@ -113,28 +118,53 @@ def coefficient(a: Linear, name: str) -> int:
 
 def without(a: Linear, key: str) -> Linear:
     """The form less the term of that key."""
-    return keep(a, lambda k, _: k != key)
+    keys, terms = a.keys, a.terms
+    if key not in keys:
+        return a
+    at = keys.index(key)
+    return Linear(a.constant, terms[:at] + terms[at + 1 :], keys[:at] + keys[at + 1 :])
 
 
-def keep(a: Linear, wanted: Callable[[str, int], bool]) -> Linear:
-    """The terms whose key and coefficient are wanted, and the constant."""
-    kept = [(k, t) for k, t in zip(a.keys, a.terms, strict=True) if wanted(k, t[1])]
-    return Linear(a.constant, tuple(t for _, t in kept), tuple(k for k, _ in kept))
+def keep(a: Linear, wanted: Callable[[str], bool]) -> Linear:
+    """The terms whose key is wanted, and the constant."""
+    kept = [wanted(k) for k in a.keys]
+    return Linear(a.constant, tuple(compress(a.terms, kept)), tuple(compress(a.keys, kept)))
+
+
+def by_divisor(a: Linear, d: int) -> tuple[Linear, Linear]:
+    """The terms that d divides and those that it does not, both without the constant."""
+    if d == 1 or not a.terms:
+        return Linear(0, a.terms, a.keys), Linear(0)
+    divided = [t[1] % d == 0 for t in a.terms]
+    if all(divided):
+        return Linear(0, a.terms, a.keys), Linear(0)
+    if not any(divided):
+        return Linear(0), Linear(0, a.terms, a.keys)
+    others = [not x for x in divided]
+    return (
+        Linear(0, tuple(compress(a.terms, divided)), tuple(compress(a.keys, divided))),
+        Linear(0, tuple(compress(a.terms, others)), tuple(compress(a.keys, others))),
+    )
 
 
 def accumulate(total: Sum, part: Linear, times: int) -> None:
     """total += times * part, its constant excepted."""
     if times == 0:
         return
-    for key, (atom, c) in zip(part.keys, part.terms, strict=True):
+    for key, term in zip(part.keys, part.terms, strict=True):
         old = total.get(key)
-        total[key] = (atom, c * times + (old[1] if old else 0))
+        if old is not None:
+            total[key] = (term[0], term[1] * times + old[1])
+        elif times == 1:
+            total[key] = term
+        else:
+            total[key] = (term[0], term[1] * times)
 
 
 def finish(constant: int, total: Sum) -> Linear:
     """The form of the terms added up."""
-    keys = sorted(key for key, (_, c) in total.items() if c)
-    return Linear(constant, tuple(total[k] for k in keys), tuple(keys))
+    keys = sorted([key for key, term in total.items() if term[1]])
+    return Linear(constant, tuple([total[k] for k in keys]), tuple(keys))
 
 
 # By the identity of what they are made of, which the entry holds: atoms that are made again are the same
@@ -165,7 +195,7 @@ def to_expr(a: Linear) -> ir.Expr:
     Numbers wrap as i64 does; the least one has no opposite, so it is added and not subtracted."""
     if not a.terms:
         return number(wrap(a.constant, I64))
-    key = (a.constant, *(x for atom, c in a.terms for x in (id(atom), c)))
+    key = (a.constant, *[x for atom, c in a.terms for x in (id(atom), c)])
     known = _written.get(key)
     if known is None:
         if len(_written) >= MOST_REMEMBERED:

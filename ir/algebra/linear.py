@@ -158,9 +158,9 @@ def difference(a: ir.Expr, b: ir.Expr) -> int | None:
 
 def read(e: ir.Expr, reading: Reading) -> Linear:
     """The form of a scalar i64 expression."""
-    if isinstance(e, ir.Const):
+    if e.__class__ is ir.Const:
         return Linear(int(e.value))
-    if isinstance(e, ir.Var):
+    if e.__class__ is ir.Var:
         return of_atom(e)
     known = reading.seen.get(id(e))
     if known is None:
@@ -225,7 +225,9 @@ def _sum(e: ir.Expr, reading: Reading) -> Linear:
     stack = [(e, 1)]
     while stack:
         top, times = stack.pop()
-        if isinstance(top, ir.Binary) and top.op in (ir.Op.ADD, ir.Op.SUB):
+        if top.__class__ is ir.Const:
+            rest += times * int(top.value)
+        elif top.__class__ is ir.Binary and (top.op is ir.Op.ADD or top.op is ir.Op.SUB):
             stack.append((top.b, times if top.op is ir.Op.ADD else -times))
             stack.append((top.a, times))
         else:

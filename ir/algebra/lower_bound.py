@@ -7,7 +7,7 @@ replace all, and may use any condition that is known to hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from hbc.ir.algebra.division import quotient
@@ -36,6 +36,9 @@ MAX_STEPS: Final = 400  # of one search; beyond, the answer is "unknown"
 MAX_DEPTH: Final = 40
 
 
+_UNKNOWN: Final = Linear(0)  # of what is not remembered
+
+
 @dataclass(slots=True)
 class Budget:
     """Steps that a search may still take, and how deep it is."""
@@ -54,6 +57,14 @@ class Search:
     floor: int = -1
     used: tuple[int, ...] = ()
 
+    def down_to(self, rank: int) -> Search:
+        """The same, in which what has a lower rank stays."""
+        return Search(self.facts, self.symbolic, self.budget, rank, self.used)
+
+    def having_used(self, number: int) -> Search:
+        """The same without the condition of that number."""
+        return Search(self.facts, self.symbolic, self.budget, self.floor, (*self.used, number))
+
 
 def lower_bound(form: Linear, facts: Facts, symbolic: bool) -> Linear | None:
     """A form that `form` never goes below; a constant one unless `symbolic`."""
@@ -69,9 +80,9 @@ def least(form: Linear, facts: Facts) -> int | None:
 def _lower(form: Linear, s: Search) -> Linear | None:
     if not form.terms:
         return form
-    signature = (s.symbolic, s.floor, s.used, form.keys, tuple(c for _, c in form.terms))
-    if signature in s.facts.found:
-        known = s.facts.found[signature]
+    signature = (s.symbolic, s.floor, s.used, form.keys, tuple([t[1] for t in form.terms]))
+    known = s.facts.found.get(signature, _UNKNOWN)
+    if known is not _UNKNOWN:
         return None if known is None else shifted(known, form.constant)
     s.budget.left = s.budget.left - 1 if s.budget.depth < MAX_DEPTH else -1
     if s.budget.left < 0:
@@ -93,7 +104,7 @@ def _step(form: Linear, s: Search) -> Linear | None:
     rest = without(form, form.keys[position])
     match atom:
         case ir.Var(name=name):
-            return _variable(form, rest, name, c, s)
+            return _variable(form, rest, form.keys[position], name, c, s)
         case ir.Binary(op=ir.Op.MIN | ir.Op.MAX as op, a=a, b=b):
             x, y = (_lower(plus(rest, linear(e), c), s) for e in (a, b))
             if (op is ir.Op.MIN) == (c > 0):
@@ -146,17 +157,25 @@ def _choose(form: Linear, s: Search) -> tuple[int | None, int]:
 def _rank(key: str, atom: ir.Expr, s: Search) -> int:
     """The position of the innermost variable of the atom that is to be replaced, or -1."""
     facts = s.facts
-    label = key + (" s" if s.symbolic else " c")
-    known = facts.ranks.get(label)
+    ranks = facts.ranks[s.symbolic]
+    known = ranks.get(key)
     if known is None:
-        names = [n.name for n in nodes(atom) if isinstance(n, ir.Var)]
-        names += [b for n in nodes(atom) if (b := _buffer(n))]
+        names = [atom.name] if isinstance(atom, ir.Var) else _names_in(atom)
         known = -1
         for name in names:
             if name in facts.rank and (not s.symbolic or facts.ranges[name].goes):
                 known = max(known, facts.rank[name])
-        facts.ranks[label] = known
+        ranks[key] = known
     return known
+
+
+def _names_in(atom: ir.Expr) -> list[str]:
+    """The variables and buffers of the atom."""
+    return [
+        name
+        for n in nodes(atom)
+        if (name := n.name if isinstance(n, ir.Var) else _buffer(n)) is not None
+    ]
 
 
 def _buffer(n: object) -> str | None:
@@ -184,23 +203,23 @@ def _middle(atom: ir.Binary, rest: Linear, c: int, rank: int, s: Search) -> Line
     return _lower(plus(rest, half, c), s)
 
 
-def _variable(form: Linear, rest: Linear, name: str, c: int, s: Search) -> Linear | None:
+def _variable(form: Linear, rest: Linear, key: str, name: str, c: int, s: Search) -> Linear | None:
     lo, hi = s.facts.limits(name) if name in s.facts.rank else (None, None)
     bound = lo if c > 0 else hi
     lower = None if bound is None else _lower(plus(rest, bound, c), s)
-    return _by_conditions(form, of_atom(ir.Var(name)).keys[0], c, lower, s)
+    return _by_conditions(form, key, c, lower, s)
 
 
 def _by_conditions(form: Linear, key: str, c: int, best: Linear | None, s: Search) -> Linear | None:
     """The best of `best` and the bounds that follow from conditions on the atom of that key, whose
     coefficient in the form is c."""
-    for i, fact in enumerate(s.facts.known):
-        f = next((q for k, (_, q) in zip(fact.keys, fact.terms, strict=True) if k == key), 0)
-        if i in s.used or f * c <= 0:
+    for fact in s.facts.on(key) if s.facts.known else ():
+        f = fact.coefficient
+        if fact.number in s.used or f * c <= 0:
             continue
         # |f| * form = (|f| * form - |c| * fact) + |c| * fact, and the fact is >= 0.
-        other = plus(scaled(form, abs(f)), fact, -abs(c))
-        bound = _lower(other, replace(s, used=(*s.used, i)))
+        other = plus(scaled(form, abs(f)), fact.form, -abs(c))
+        bound = _lower(other, s.having_used(fact.number))
         if bound is not None and (s.symbolic or s.floor >= 0 or not bound.terms):
             best = _best_of(best, _above(bound, abs(f)), s)
     return best
@@ -244,7 +263,7 @@ def _quotient(a: Linear, b: Linear, c: int, elsewhere: bool, s: Search, rank: in
     elif c % d == 0 and elsewhere:
         # a - (d - 1) <= d * (a / d) <= a
         return scaled(shifted(a, 1 - d) if c > 0 else a, c // d)
-    inner = replace(s, floor=rank)
+    inner = s.down_to(rank)
     bound = _lower(a, inner) if c > 0 else _upper(a, inner)
     if bound is None or bound == a:
         return None
@@ -321,7 +340,7 @@ def _product(atom: ir.Expr, c: int, rank: int, s: Search) -> Linear | None:
     x = linear(parts.pop(moving[0]))
     if not all(_at_least(linear(f), 0, s) for f in parts):
         return None
-    inner = replace(s, floor=rank)
+    inner = s.down_to(rank)
     bound = _lower(x, inner) if c > 0 else _upper(x, inner)
     if bound is None or bound == x:
         return None

@@ -31,6 +31,8 @@ def interned(cls: type[_X]) -> type[_X]:
     """The same with one object for all of equal fields, so that comparing and hashing them is as quick
     as can be: for small values that are keys everywhere. It stays for good."""
     made = _with(cls, {"__reduce__": _reduction})
+    if made.__repr__ is _shown:
+        type.__setattr__(made, "__repr__", cache(_shown))
     type.__setattr__(made, "__new__", _one_for_all(made))
     return made
 

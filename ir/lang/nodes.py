@@ -65,7 +65,14 @@ class Binary:
 
     @property
     def type(self) -> Type:
-        return Type(BOOL, self.a.type.lanes) if self.op in COMPARISONS else self.a.type
+        if self.op in COMPARISONS:
+            return Type(BOOL, self.a.type.lanes)
+        first = self.a
+        while (
+            first.__class__ is Binary and first.op not in COMPARISONS
+        ):  # long sums lean to the left
+            first = first.a
+        return first.type
 
 
 @record

@@ -71,8 +71,11 @@ def nodes(n: ir.Node) -> Iterator[ir.Node]:
     while stack:
         top = stack.pop()
         yield top
-        if below := _CHILDREN[top.__class__](top):
-            stack.extend(below[::-1])
+        if top.__class__ is ir.Binary:
+            stack.append(top.b)
+            stack.append(top.a)
+        elif top.__class__ not in _LEAVES:
+            stack.extend(_CHILDREN[top.__class__](top)[::-1])
 
 
 def contains(n: ir.Node, *kinds: type[ir.Node]) -> bool:
@@ -210,20 +213,21 @@ def free_variables(n: ir.Node) -> frozenset[str]:
     free: set[str] = set()
     stack: list[ir.Node] = [n]
     while stack:
-        match stack.pop():
-            case ir.Var(name=name):
-                free.add(name)
-            case ir.Let(name=name, value=v, body=body) | ir.LetStmt(name=name, value=v, body=body):
-                stack.append(v)
-                free |= free_variables(body) - {name}
-            case ir.For(var=name, start=start, extent=extent, body=body):
-                stack += (start, extent)
-                free |= free_variables(body) - {name}
-            case top:
-                stack += _CHILDREN[top.__class__](top)
+        top = stack.pop()
+        if top.__class__ is ir.Var:
+            free.add(top.name)
+        elif top.__class__ is ir.Let or top.__class__ is ir.LetStmt:
+            stack.append(top.value)
+            free |= free_variables(top.body) - {top.name}
+        elif top.__class__ is ir.For:
+            stack += (top.start, top.extent)
+            free |= free_variables(top.body) - {top.var}
+        elif top.__class__ is not ir.Const:
+            stack += _CHILDREN[top.__class__](top)
     return frozenset(free)
 
 
+_LEAVES: Final = frozenset({ir.Var, ir.Const})
 _OPERANDS: Final = children_by_class("Expr".__eq__)
 _INNER: Final = children_by_class("Stmt".__eq__)
 _CHILDREN: Final = children_by_class({"Expr", "Stmt"}.__contains__)

@@ -219,7 +219,7 @@ def _moving(index: ir.Expr, name: str) -> Linear:
     """The terms of the index that the variable occurs in: the others are the same wherever it is."""
     form = linear(index)
     moving = {k for k, (atom, _) in zip(form.keys, form.terms, strict=True) if mentions(atom, name)}
-    return keep(Linear(0, form.terms, form.keys), lambda key, _: key in moving)
+    return keep(Linear(0, form.terms, form.keys), moving.__contains__)
 
 
 def way_of(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
@@ -237,14 +237,20 @@ def way_of(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
 def _in_few_rows(index: ir.Expr, vector: ir.For) -> bool:
     """Whether the lanes lie at distances known from each other, several of them in each row of memory."""
     lanes = int(vector.extent.value) if isinstance(vector.extent, ir.Const) else 1
+    if lanes < 2:
+        return False
     moving = to_expr(_moving(index, vector.var))
-    places = [substitute(moving, {vector.var: ir.const_index(lane)}) for lane in range(lanes)]
-    apart = [difference(p, places[0]) for p in places]
-    return (
-        lanes > 1
-        and len({None if x is None else x // lanes for x in apart} - {None}) * 2 <= lanes
-        and None not in apart
-    )
+    first = substitute(moving, {vector.var: ir.const_index(0)})
+    rows = {0}
+    for lane in range(1, lanes):
+        place = substitute(moving, {vector.var: ir.const_index(lane)})
+        apart = difference(place, first)
+        if apart is None:
+            return False
+        rows.add(apart // lanes)
+        if len(rows) * 2 > lanes:
+            return False
+    return True
 
 
 def _is_tiled_copy(value: ir.Load, loops: Sequence[ir.For]) -> bool:
