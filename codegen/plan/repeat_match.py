@@ -183,10 +183,9 @@ class Match:
     def _index(self, a: ir.Expr, b: ir.Expr, path: tuple[int, ...]) -> ir.Expr:
         """So much further for every one of the variable: by a constant or multiple of a name, said
         where in the expression the difference is."""
-        x, y = linear(a), linear(b)
-        if x == y:
+        step = minus(linear(b), linear(a))
+        if not step.terms and not step.constant:
             return a
-        step = minus(y, x)
         if step.is_constant or a.__class__ is not b.__class__:
             return self._further(a, step, path)
         before, self.steps = self.steps, {}

@@ -34,6 +34,8 @@ from hbc.ir.lang.walk import map_stmt, statements
 
 LONGEST = 64
 """Statements of a block that are looked at as one repetition."""
+ENOUGH = 4
+"""Times that a loop says shorter, whatever is repeated."""
 MOST_LOOPS = 9_999_999
 _NUMBER = re.compile(r"(_?\d+)+$")
 
@@ -220,7 +222,10 @@ class _Work:
             for x in statements(first.stmt)
         ):
             return None  # compilers spill registers where they unroll a loop around others
-        copies, variable = [first], self._variable(first.stmt)
+        variable = self._variable(first.stmt)
+        if not _is_shorter(_runs(items, at, period), sum(x.lines for x in items[at : at + period])):
+            return None  # however alike they are
+        copies = [first]
         steps: Steps = {}
         for start in range(at + period, len(items) - period + 1, period):
             copy = self._copy(items, start, period, last)
@@ -306,6 +311,15 @@ class _Work:
         return made
 
 
+def _runs(items: Sequence[Item], at: int, period: int) -> int:
+    """How often the signs of so many items from a place on come one after the other; not beyond ENOUGH."""
+    first = [x.sign for x in items[at : at + period]]
+    count, start = 1, at + period
+    while count < ENOUGH and [x.sign for x in items[start : start + period]] == first:
+        count, start = count + 1, start + period
+    return count
+
+
 def _is_shorter(count: int, lines: int) -> bool:
     """Whether a loop says so many lines, so many times, better."""
-    return count > 3 or (count > 2 and lines > 1) or (count > 1 and lines > 3)
+    return count >= ENOUGH or (count > 2 and lines > 1) or (count > 1 and lines > 3)
