@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from hbc.codegen.text.lanewise import lane_operand, lanewise
+from hbc.codegen.text.registers import piece_of
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.machine import machine_of
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.types import BOOL, DTYPES, DType, Kind
+from hbc.ir.lang.types import BOOL, DTYPES, DType, Kind, Memory
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 
 def cast(e: ir.Cast, unit: Unit) -> str:
@@ -20,7 +22,19 @@ def cast(e: ir.Cast, unit: Unit) -> str:
         text = machine.narrowed(unit.printers.vector(within, unit), s, t, lanes, unit)
         if text is not None:
             return text
+    if (text := _widened(e.value, t, unit)) is not None:
+        return text
     return convert(unit.printers.vector(e.value, unit), s, t, lanes, unit)
+
+
+def _widened(e: ir.Expr, t: DType, unit: Unit) -> str | None:
+    """Lanes of registers that one instruction picks and widens."""
+    if not isinstance(e, ir.Load) or e.mask is not None or piece_of(e.index) is not None:
+        return None
+    buffer, picks = unit.buffers[e.buffer], constant_lanes(e.index)
+    if buffer.memory is not Memory.REGISTER or picks is None:
+        return None
+    return machine_of(unit).shuffles.widened(buffer.pieces, picks, e.type.element, t, unit)
 
 
 def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:

@@ -121,6 +121,10 @@ def _binary(e: ir.Binary, unit: Unit) -> str:
         elif machine.has(f"{name}_by", t.name):
             x, n = vector(a, unit), int(amount) % t.bits
             return machine.put(f"{name}_by", t, lanes, (x, str(n)), unit) if n else x
+    if e.op is ir.Op.MUL and machine.has("mul_by", t.name):
+        factor = const_value(b)
+        if factor is not None:
+            return machine.put("mul_by", t, lanes, (vector(a, unit), constant(factor, t)), unit)
     if machine.has(f"{name}_number", t.name):
         a, b = (b, a) if _is_number(b) else (a, b)
         name += "_number" if _is_number(a) else ""

@@ -8,7 +8,7 @@ of the IR's (`add`, `sqrt`); those that only printers know are:
 
     fmadd fmsub fnmadd    a*b+c, a*b-c, c-a*b with one rounding
     min_number ..         the least of two when the first is no NaN, where `min` needs more
-    shl_by shr_by         by a constant, which is operand 1
+    shl_by shr_by mul_by  by a constant, which is operand 1
     select select_zero    by a mask (0), of vectors (1, 2; 0 for what is not live)
     sum min max of all lanes: reduce_add, reduce_min, reduce_max
 
@@ -100,12 +100,16 @@ class Accesses:
 @record
 class Shuffles:
     """Lanes of registers: `copies` of a short vector, `picked` lanes of one vector (its text and lanes),
-    and of the pieces of a buffer in registers; `block`: some neighbouring lanes of a register."""
+    and of the pieces of a buffer in registers; `block`: some neighbouring lanes of a register; `widened`:
+    picked lanes of such pieces (from an element type, to another of more bits), which need not be as long."""
 
     copies: Callable[[ir.Broadcast, Unit], str]
     picked: Callable[[str, int, Sequence[int], DType, Unit], str | None]
     pieces: Callable[[Mapping[Piece, str], Sequence[int], DType, Unit], str | None]
     block: Callable[[str, DType, int, int, int], str] | None = None
+    widened: Callable[[Mapping[Piece, str], Sequence[int], DType, DType, Unit], str | None] = (
+        lambda *_: None
+    )
 
 
 def as_it_is(text: str, value: ir.Expr, unit: Unit) -> str:

@@ -115,6 +115,30 @@ static inline __mmask16 widened_mask(__mmask8 mask)
 """
 
 
+_TIMES = """\
+/* A factor to multiply by: gcc makes several shifts and sums of one that it knows, which take longer. */
+static inline {v} factor_{t}x{lanes}({c} c)
+{{
+    {v} factor = {p}_set1_epi16((short)c);
+#if defined(__GNUC__) && !defined(__clang__) && defined(__{feature}__)
+    __asm__("" : "+{register}"(factor));
+#endif
+    return factor;
+}}
+"""
+
+
+def times_constant(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+    """Products of 16 bits by a constant."""
+    p, wide = prefix(t, lanes), unit.target.vector_bits == 512
+    register, feature = ("v", "AVX512F") if wide else ("x", "AVX2")
+    text = _TIMES.format(
+        v=vector_type(t, lanes), t=t, lanes=lanes, c=c_type(t), p=p, register=register, feature=feature,
+    )  # fmt: skip
+    factor = f"{unit.prelude.add(f'factor_{t}x{lanes}', text)}({operands[1]})"
+    return f"{p}_mullo_epi16({operands[0]}, {factor})"
+
+
 def halving_fold(op: ir.Op, t: DType, lanes: int, unit: Unit) -> str:
     """A function that halves the vector until one lane is left."""
     name = f"reduce_{op.name.lower()}_{t}x{lanes}"

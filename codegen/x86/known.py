@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 
+from hbc.codegen.text.registers import Piece
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.permute import unpacked
-from hbc.codegen.x86.types import cast_register, setr
+from hbc.codegen.x86.types import cast_register, prefix, setr
 from hbc.ir.lang.target import X86
-from hbc.ir.lang.types import I8, DType
+from hbc.ir.lang.types import I8, U8, DType
 from hbc.ir.movement.library import WIDTHS, known_step, library_of
 from hbc.ir.vectors.take import integer
 
@@ -38,6 +39,36 @@ def known_shuffle(
             whole = [cast_register(texts[j], t, I8, lanes) for j in order]
             return cast_register(written_step(text, whole), I8, t, lanes * t.bits // 8)
     return None
+
+
+def widened_bytes(
+    pieces: Mapping[Piece, str], picks: Sequence[int], s: DType, t: DType, unit: Unit
+) -> str | None:
+    """The bytes with these numbers, each in an integer of more bits: picked from one or two registers as long
+    as the result, under a mask that clears what is between. None without such an instruction."""
+    size, times, lanes = len(picks) * t.bits // 8, t.bits // 8, len(picks)
+    used = [p for p in sorted(pieces) if any(p[0] <= pick < p[0] + p[1] for pick in picks)]
+    if (
+        s != U8
+        or not unit.target.permutes_bytes
+        or len(used) > 2
+        or any(p[1] != size for p in used)
+    ):
+        return None
+    places = [
+        pick - p[0] + size * n
+        for pick in picks
+        for n, p in enumerate(used)
+        if p[0] <= pick < p[0] + size
+    ]
+    order = setr(I8, size, [str(v) for place in places for v in (place, *[0] * (times - 1))])
+    kept = sum(1 << times * lane for lane in range(lanes))
+    mask = f"UINT64_C({kept:#x})" if size > 32 else f"{kept:#x}"
+    first, *second = (pieces[p] for p in used)
+    head = f"{prefix(I8, size)}_maskz_permute"
+    if second:
+        return f"{head}x2var_epi8({mask}, {first}, {order}, {second[0]})"
+    return f"{head}xvar_epi8({mask}, {order}, {first})"
 
 
 def written_step(text: str, operands: Sequence[str]) -> str:

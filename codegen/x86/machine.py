@@ -16,7 +16,7 @@ from hbc.codegen.x86.byte_table import looked_up
 from hbc.codegen.x86.convert import AVX2_CASTS, AVX512_CASTS, VIA
 from hbc.codegen.x86.functions import halving_fold
 from hbc.codegen.x86.hold import held, held_if_widened
-from hbc.codegen.x86.known import known_shuffle
+from hbc.codegen.x86.known import known_shuffle, widened_bytes
 from hbc.codegen.x86.narrow import saturated_by_moves, saturated_by_packs
 from hbc.codegen.x86.ops import AVX2_ROWS, AVX512_ROWS
 from hbc.codegen.x86.permute import permuted, picked, shuffled, source
@@ -73,7 +73,7 @@ AVX512 = Machine(
     accesses=Accesses(
         load_text, load_live, store, _group_again, permuted, load_rows, gather, scatter, looked_up
     ),
-    shuffles=Shuffles(repeated, picked, _pieces, block_of),
+    shuffles=Shuffles(repeated, picked, _pieces, block_of, widened_bytes),
     fold=halving_fold,
     element=lane_value,
     narrowed=saturated_by_moves,

@@ -14,7 +14,7 @@ Their words, of an element type and lanes (see `words` in `types.py`):
 from __future__ import annotations
 
 from hbc.codegen.vector.machine import FLOATS, INTEGERS, MASKS, NUMBERS, SMALL, Template, rows
-from hbc.codegen.x86.functions import extreme, first_lanes, high_halves, twice
+from hbc.codegen.x86.functions import extreme, first_lanes, high_halves, times_constant, twice
 
 _ONES = "{p}_set1_{x}(-1)"
 _PREDICATES = {
@@ -59,6 +59,7 @@ _NUMBERS: tuple[tuple[str, str, Template], ...] = (
     ("mul div", FLOATS, "{p}_{op}_{s}({0}, {1})"),
     ("mul", "i16 u16 i32 u32", "{p}_mullo_{s}({0}, {1})"),
     ("min max", SMALL, "{p}_{op}_{u}({0}, {1})"),
+    ("mul_by", "i16 u16", times_constant),
     # The second operand when either is NaN: right when the first is a number.
     ("min_number", FLOATS, "{p}_min_{s}({0}, {1})"),
     ("max_number", FLOATS, "{p}_max_{s}({0}, {1})"),

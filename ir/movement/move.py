@@ -22,7 +22,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
-from hbc.ir.lang.types import TILES, DType
+from hbc.ir.lang.types import TILES, U8, DType
 from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
 from hbc.ir.movement.chain import Chain
 from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
@@ -31,6 +31,7 @@ from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.places import IN_MEMORY, Access, Rows, groups, is_apart
 from hbc.ir.movement.price import price_of, price_of_plan
 from hbc.ir.movement.registers import put, register, registers, steps
+from hbc.ir.movement.widen import Widened, casts_of, widening, widening_plan
 from hbc.ir.movement.windows import (
     Part,
     Place,
@@ -51,6 +52,10 @@ class _Choice:
     group: tuple[Access, ...]
     plan: Plan
     parts: tuple[tuple[Part, Chain], ...]
+
+    @property
+    def moves(self) -> int:
+        return sum(chain.cost for _, chain in self.parts)
 
 
 def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Kernel:
@@ -92,9 +97,56 @@ class _Move:
         ]
         bound = Counter(i.name for i in items if isinstance(i, Bind))
         if max(bound.values(), default=0) <= 1:
-            items = self.stores(self.loads(items))
+            items = self.stores(self.loads(self.widened(items)))
         same = len(items) == len(old) and all(a is b for a, b in zip(items, old, strict=True))
         return s if same else statement(items)
+
+    def widened(self, items: list[Item]) -> list[Item]:
+        """The items, with bytes that are widened out of registers that are loaded before, where one
+        instruction for each vector is shorter than moving and widening them one after the other."""
+        if not self.target.permutes_bytes:
+            return items
+        rows = Rows()
+        before: dict[int, list[Item]] = {}
+        instead: dict[int, dict[ir.Expr, ir.Expr]] = {}
+        for group, casts in self._widened_groups(items, rows):
+            some = _distinct(group)
+            plan = widening_plan([a.places for a in some], casts[group[0].node].bits // U8.bits)
+            if plan is None or not self._is_readable(group, plan):
+                continue
+            apart = self._loaded(group, rows)
+            least = sum(price_of(a, self.target) for a in some)
+            if apart is not None:
+                least = price_of_plan(apart.plan, apart.moves)
+            if price_of_plan(plan, len(some)) >= least + len(some):
+                continue
+            name = self._fresh(group[0].node.buffer)
+            self.elsewhere |= {name}
+            new, values = widening(name, group, plan, rows, casts)
+            before.setdefault(min(a.item for a in group), []).extend(new)
+            for access in group:
+                instead.setdefault(access.item, {}).update(values)
+            self._note(group, plan, len(some), len(some))
+        return _with(items, before, instead)
+
+    def _widened_groups(
+        self, items: Sequence[Item], rows: Rows
+    ) -> Iterator[tuple[list[Access], dict[ir.Node, Widened]]]:
+        """Loads that are widened alike, as long as nothing is stored to their buffer; and of each how."""
+        versions: Counter[str] = Counter()
+        together: dict[tuple[object, ...], list[Access]] = {}
+        ways: dict[tuple[object, ...], dict[ir.Node, Widened]] = {}
+        for at, item in enumerate(items):
+            for value in () if self._is_of_tiles(item) else _values(item):
+                for found in casts_of(value, self.widths):
+                    load = found.load
+                    places = rows.places(load.buffer, load.index)
+                    if load.buffer not in self.elsewhere and places is not None:
+                        key = load.buffer, versions[load.buffer], found.cast.type
+                        together.setdefault(key, []).append(Access(at, load, places))
+                        ways.setdefault(key, {})[load] = found
+            versions.update(_stored_by(item))
+        return ((group, ways[key]) for key, some in together.items() for group in groups(some))
 
     def loads(self, items: list[Item]) -> list[Item]:
         """The items, with loads of what lies apart out of registers that are loaded before."""
@@ -109,28 +161,27 @@ class _Move:
                     self._load(
                         one, [a for a in group if a.places in _places(one)], rows, before, instead
                     )
-        result: list[Item] = []
-        for at, item in enumerate(items):
-            result += before.get(at, [])
-            result.append(_replaced(item, instead[at]) if at in instead else item)
-        return result
+        return _with(items, before, instead)
 
     def _loaded(self, group: list[Access], rows: Rows) -> _Choice | None:
         """The best plan for loads that want no element twice."""
         vectors = [a.places for a in _distinct(group)]
         inside, bits = spans(vectors), _element(group[0]).bits
         plans = [adjacent(vectors, inside), in_blocks(vectors, bits, inside)]
-        if group[0].node.buffer in self.written:
-            wanted = {place for vector in vectors for place in vector}
-            plans = [p for p in plans if p is not None and touched(p) <= wanted]
-        return self._best(group, [p for p in plans if p is not None], rows)
+        readable = [p for p in plans if p is not None and self._is_readable(group, p)]
+        return self._best(group, readable, rows)
+
+    def _is_readable(self, group: Sequence[Access], plan: Plan) -> bool:
+        """Whether all that is loaded may be: of what the kernel stores, only what is wanted."""
+        wanted = {place for access in group for place in access.places}
+        return group[0].node.buffer not in self.written or touched(plan) <= wanted
 
     def _load(
         self, choice: _Choice, group: list[Access], rows: Rows, before: dict[int, list[Item]],
         instead: dict[int, dict[ir.Expr, ir.Expr]],
     ) -> None:  # fmt: skip
         """Notes what comes before which item, and what it reads instead."""
-        self._note(choice)
+        self._note(choice.group, choice.plan, choice.moves)
         vectors, t = _places(choice), _element(group[0])
         buffer, lanes = group[0].node.buffer, len(vectors[0])
         for part, chain in choice.parts:
@@ -178,7 +229,7 @@ class _Move:
             choice = self._best(group, inverted(vectors, t.bits), rows)
             if choice is None:
                 continue
-            self._note(choice)
+            self._note(choice.group, choice.plan, choice.moves)
             buffer = group[0].node.buffer
             for part, chain in choice.parts:
                 name = self._fresh(buffer)
@@ -254,18 +305,18 @@ class _Move:
                 best, least = _Choice(tuple(group), plan, known), price
         return best
 
-    def _note(self, choice: _Choice) -> None:
-        first = choice.group[0].node
-        some = _distinct(choice.group)
+    def _note(self, group: Sequence[Access], plan: Plan, moves: int, casts: int = 0) -> None:
+        """What was done, and in place of what: so many instructions that widened, too."""
+        first, some = group[0].node, _distinct(group)
         self.moved.append(
             Moved(
                 first.buffer,
                 isinstance(first, ir.Store),
-                f"{_element(choice.group[0])}x{len(choice.group[0].places)}",
+                f"{_element(group[0])}x{len(group[0].places)}",
                 len(some),
-                sum(map(len, choice.plan.sources)),
-                sum(chain.cost for _, chain in choice.parts),
-                sum(price_of(a, self.target) for a in some),
+                sum(map(len, plan.sources)),
+                moves,
+                sum(price_of(a, self.target) for a in some) + casts,
                 first.span,
             )
         )
@@ -302,8 +353,14 @@ def _whole_stores(
 
 def _unconditional(item: Item) -> Iterator[ir.Load]:
     """The loads of an item's value, but for those that a condition may leave out."""
+    for value in _values(item):
+        yield from _loads(value)
+
+
+def _values(item: Item) -> Iterator[ir.Expr]:
+    """The value of an item, if all lanes of it are computed."""
     if isinstance(item, Bind) or (isinstance(item, ir.Store) and item.mask is None):
-        yield from _loads(item.value)
+        yield item.value
 
 
 def _loads(e: ir.Node) -> Iterator[ir.Load]:
@@ -328,6 +385,19 @@ def _touches(item: Item, buffer: str, first: bool, fine: bool) -> bool:
     whole = item.value if isinstance(item, Bind) else item
     loaded = any(isinstance(n, ir.Load) and n.buffer == buffer for n in nodes(whole))
     return (loaded and not first) or (buffer in _stored_by(item) and not fine)
+
+
+def _with(
+    items: Sequence[Item],
+    before: Mapping[int, list[Item]],
+    instead: Mapping[int, Mapping[ir.Expr, ir.Expr]],
+) -> list[Item]:
+    """The items, those that are numbered with others before them, and with other values in them."""
+    result: list[Item] = []
+    for at, item in enumerate(items):
+        result += before.get(at, [])
+        result.append(_replaced(item, instead[at]) if at in instead else item)
+    return result
 
 
 def _replaced(item: Item, instead: Mapping[ir.Expr, ir.Expr]) -> Item:

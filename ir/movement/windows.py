@@ -50,9 +50,12 @@ def spans(vectors: Sequence[Sequence[Place]]) -> dict[int, Span]:
     return found
 
 
-def adjacent(vectors: Sequence[Sequence[Place]], inside: Mapping[int, Span]) -> Plan | None:
-    """Registers of adjacent elements. The last of a row begins earlier where it would reach too far."""
-    lanes = len(vectors[0])
+def adjacent(
+    vectors: Sequence[Sequence[Place]], inside: Mapping[int, Span], size: int | None = None
+) -> Plan | None:
+    """Registers of `size` adjacent elements, as many as the vectors have lanes if it is not said. The last of
+    a row begins earlier where it would reach too far."""
+    lanes = size or len(vectors[0])
     starts: dict[int, list[int]] = {}
     for row, (low, high) in inside.items():
         if high - low + 1 < lanes:

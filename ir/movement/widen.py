@@ -1,0 +1,88 @@
+"""Bytes that lie apart and are widened: the instruction that brings them to their places puts zeros between.
+
+    u16(A[ramp(3*x, 3, 32)])
+->  m[0..] = A[ramp(3*x, 1, 64)]; m[64..] = A[ramp(3*x + 32, 1, 64)]; .. u16(m[<0, 3, 6, ..>]) ..
+
+A processor that permutes bytes makes the last of one or two registers by one instruction, under a mask that
+clears (VPERMB, VPERMI2B: Intel SDM, volume 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
+
+from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.types import U8
+from hbc.ir.lang.walk import children
+from hbc.ir.movement.items import Item, Registers
+from hbc.ir.movement.places import Access, Rows, is_apart
+from hbc.ir.movement.registers import put
+from hbc.ir.movement.windows import Place, Plan, adjacent, spans
+from hbc.ir.vectors.take import constants
+
+MOST_SOURCES = 2  # registers that one instruction reads
+
+
+@record
+class Widened:
+    """A cast of a load, which fills a register."""
+
+    cast: ir.Cast
+    load: ir.Load
+
+    @property
+    def bits(self) -> int:
+        return self.cast.type.element.bits * self.cast.type.lanes
+
+
+def widened(e: ir.Node, widths: Sequence[int]) -> Widened | None:
+    """What `e` is, if it is a register of bytes that lie apart, each in an integer of more bits."""
+    if not (isinstance(e, ir.Cast) and _is_of_bytes(e.value)):
+        return None
+    found = Widened(e, e.value)
+    whole = e.type.element.is_int and e.type.element.bits > U8.bits and found.bits in widths
+    return found if whole and is_apart(e.value, widths) else None
+
+
+def _is_of_bytes(e: ir.Expr) -> TypeGuard[ir.Load]:
+    return isinstance(e, ir.Load) and e.type.element == U8
+
+
+def widening_plan(vectors: Sequence[Sequence[Place]], size: int) -> Plan | None:
+    """Registers of `size` adjacent bytes for the vectors, each of which takes few of them; None where
+    there are not so many bytes, or more are read."""
+    plan = adjacent(vectors, spans(vectors), size)
+    if plan is None or any(len({u // size for u in row}) > MOST_SOURCES for row in plan.rows):
+        return None
+    return plan
+
+
+def widening(
+    name: str, group: Sequence[Access], plan: Plan, rows: Rows, casts: Mapping[ir.Node, Widened]
+) -> tuple[list[Item], dict[ir.Expr, ir.Expr]]:
+    """What is loaded before, into the buffer of that name, and what stands for each cast."""
+    vectors = list(dict.fromkeys(a.places for a in group))
+    items: list[Item] = [Registers(name, U8, plan.run * len(plan.sources))]
+    for number, own in enumerate(plan.sources):
+        index = rows.index(own, plan.run)
+        assert index is not None
+        items.append(put(name, number, ir.Load(group[0].node.buffer, index, U8(plan.run))))
+    instead: dict[ir.Expr, ir.Expr] = {}
+    for access in group:
+        assert isinstance(access.node, ir.Load)
+        cast = casts[access.node].cast
+        picks = constants(plan.rows[vectors.index(access.places)])
+        instead[cast] = ir.Cast(cast.type, ir.Load(name, picks, access.node.type), cast.span)
+    return items, instead
+
+
+def casts_of(e: ir.Node, widths: Sequence[int]) -> Iterator[Widened]:
+    """The widened loads in a value that are computed whatever conditions hold."""
+    found = widened(e, widths)
+    if found is not None:
+        yield found
+    elif not isinstance(e, ir.Select | ir.Let | ir.Load):
+        for child in children(e):
+            yield from casts_of(child, widths)

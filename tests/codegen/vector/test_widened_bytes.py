@@ -1,0 +1,80 @@
+"""Bytes that lie apart, widened by the instruction that picks them: what kernels compute, with and without
+tails, beside NumPy. Memory behind every array faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiled import lowered
+from test_movement import runnable
+
+from hbc.cli.runs.native import Native
+from hbc.codegen.build.program import build_callable
+from hbc.codegen.c.file import emit_c
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.meaning.numpy_types import numpy_dtype
+
+TARGET = "avx512vbmi"
+KERNEL = """
+size N
+input A: u8[N, {count}]
+output S: {t}[N]
+S[i] = {sum}
+schedule s for avx512 {{ S.vectorize(i, {lanes}) }}
+"""
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize("element", ["u16", "i16", "u32", "i32"])
+def test_weighted_sums(element: str, count: int, tmp_path: Path) -> None:
+    runnable(TARGET)
+    t, machine = DTYPES[element], TARGETS[TARGET]
+    lanes = 512 // t.bits
+    weights = [77, 150, 29, 1000, 33][:count]
+    total = " + ".join(f"{element}(A[i, {c}]) * {w}" for c, w in enumerate(weights))
+    text = KERNEL.format(count=count, t=element, sum=total, lanes=2 * lanes)
+    source = emit_c(lowered(text, TARGET), machine)
+    # Of vectors that span more than two registers, and of fewer bytes than one has, nothing is said here.
+    by_one = lanes * count <= 128 and 2 * lanes * count >= 64
+    assert ("maskz_permutex" in source.text) == by_one
+    options = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    library = build_callable(source, machine, tmp_path, extra=options)
+    random, kind = np.random.default_rng(count), numpy_dtype(t)
+    with Native(library, 1, 60.0) as native:
+        for n in (1, lanes, 4 * lanes, 6 * lanes + 7):
+            a = random.integers(0, 256, (n, count), dtype=np.uint8)
+            with np.errstate(over="ignore"):
+                right = (a.astype(kind) * np.array(weights).astype(kind)).sum(axis=1, dtype=kind)
+            got = native.call("k", [n], {"A": a}, {"S": ((n,), t)}, guarded=True).outputs["S"]
+            assert np.array_equal(got, right), n
+
+
+def test_of_what_the_kernel_stores_no_more_is_read() -> None:
+    """Bytes between those that are wanted may not have been stored yet."""
+    text = """
+size N
+input A: u8[2 * N]
+output B: u8[2 * N]
+output S: u16[N]
+B[i] = A[i] + 1
+S[i] = u16(B[2 * i + 1]) * 77
+schedule s for avx512 { B.vectorize(i, 64)
+ S.vectorize(i, 32) }
+"""
+    source = emit_c(lowered(text, TARGET), TARGETS[TARGET])
+    assert "maskz_permutex" not in source.text
+
+
+def test_bytes_that_a_condition_leaves_out_stay() -> None:
+    text = """
+size N
+input A: u8[2 * N]
+output S: u16[N]
+S[i] = select(i > 3, u16(A[2 * i]), u16(7))
+schedule s for avx512 { S.vectorize(i, 32) }
+"""
+    source = emit_c(lowered(text, TARGET), TARGETS[TARGET])
+    assert "maskz_permutex" not in source.text
