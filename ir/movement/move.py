@@ -31,7 +31,7 @@ from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.places import IN_MEMORY, Access, Rows, groups, is_apart
 from hbc.ir.movement.price import price_of, price_of_plan
 from hbc.ir.movement.registers import put, register, registers, steps
-from hbc.ir.movement.widen import Widened, casts_of, widening, widening_plan
+from hbc.ir.movement.widen import Widened, bound_wide, casts_of, widening, widening_plan
 from hbc.ir.movement.windows import (
     Part,
     Place,
@@ -106,12 +106,13 @@ class _Move:
         instruction for each vector is shorter than moving and widening them one after the other."""
         if not self.target.permutes_bytes:
             return items
+        items = bound_wide(items, self.widths)
         rows = Rows()
         before: dict[int, list[Item]] = {}
         instead: dict[int, dict[ir.Expr, ir.Expr]] = {}
         for group, casts in self._widened_groups(items, rows):
             some = _distinct(group)
-            plan = widening_plan([a.places for a in some], casts[group[0].node].bits // U8.bits)
+            plan = widening_plan([a.places for a in some], casts[group[0].node][0].bits // U8.bits)
             if plan is None or not self._is_readable(group, plan):
                 continue
             apart = self._loaded(group, rows)
@@ -131,20 +132,20 @@ class _Move:
 
     def _widened_groups(
         self, items: Sequence[Item], rows: Rows
-    ) -> Iterator[tuple[list[Access], dict[ir.Node, Widened]]]:
-        """Loads that are widened alike, as long as nothing is stored to their buffer; and of each how."""
+    ) -> Iterator[tuple[list[Access], dict[ir.Node, list[Widened]]]]:
+        """Loads that are widened to as many bits, as long as nothing is stored to their buffer; and how."""
         versions: Counter[str] = Counter()
         together: dict[tuple[object, ...], list[Access]] = {}
-        ways: dict[tuple[object, ...], dict[ir.Node, Widened]] = {}
+        ways: dict[tuple[object, ...], dict[ir.Node, list[Widened]]] = {}
         for at, item in enumerate(items):
             for value in () if self._is_of_tiles(item) else _values(item):
                 for found in casts_of(value, self.widths):
                     load = found.load
                     places = rows.places(load.buffer, load.index)
                     if load.buffer not in self.elsewhere and places is not None:
-                        key = load.buffer, versions[load.buffer], found.cast.type
+                        key = load.buffer, versions[load.buffer], found.bits, load.type.lanes
                         together.setdefault(key, []).append(Access(at, load, places))
-                        ways.setdefault(key, {})[load] = found
+                        ways.setdefault(key, {}).setdefault(load, []).append(found)
             versions.update(_stored_by(item))
         return ((group, ways[key]) for key, some in together.items() for group in groups(some))
 

@@ -9,14 +9,15 @@ clears (VPERMB, VPERMI2B: Intel SDM, volume 2).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import U8
-from hbc.ir.lang.walk import children
-from hbc.ir.movement.items import Item, Registers
+from hbc.ir.lang.types import U8, DType, Kind
+from hbc.ir.lang.walk import children, map_children, nodes, rewrite_stmt
+from hbc.ir.movement.items import Bind, Item, Registers
 from hbc.ir.movement.places import Access, Rows, is_apart
 from hbc.ir.movement.registers import put
 from hbc.ir.movement.windows import Place, Plan, adjacent, spans
@@ -50,6 +51,59 @@ def _is_of_bytes(e: ir.Expr) -> TypeGuard[ir.Load]:
     return isinstance(e, ir.Load) and e.type.element == U8
 
 
+def bound_wide(items: Sequence[Item], widths: Sequence[int]) -> list[Item]:
+    """The items, with the names of bytes that lie apart made names of them widened, where all that reads them
+    widens them to as many bits: `a = A[..]; u16(a) .. i16(a)` becomes `a = u16(A[..]); a .. i16(a)`."""
+    apart = {i.name: i.value for i in items if isinstance(i, Bind) and _is_of_bytes(i.value)}
+    apart = {name: load for name, load in apart.items() if is_apart(load, widths)}
+    if not apart:
+        return list(items)
+    read: Counter[str] = Counter()
+    casts: dict[str, Counter[DType]] = {name: Counter() for name in apart}
+    for node in (n for item in items for n in _nodes(item)):
+        if isinstance(node, ir.Var) and node.name in apart:
+            read[node.name] += 1
+        elif (
+            isinstance(node, ir.Cast)
+            and isinstance(node.value, ir.Var)
+            and node.value.name in apart
+        ):
+            casts[node.value.name][node.type.element] += 1
+    wide: dict[str, DType] = {}
+    for name, types in casts.items():
+        bits = {t.bits for t in types if t.is_int}
+        if sum(types.values()) == read[name] and len(bits) == 1 and len(types) == 2:
+            wide[name] = next(t for t in types if t.kind is Kind.UINT)
+    return [_bound_as(item, wide) for item in items] if wide else list(items)
+
+
+def _nodes(item: Item) -> Iterator[ir.Node]:
+    if isinstance(item, Bind):
+        yield from nodes(item.value)
+    elif not isinstance(item, Registers):
+        yield from nodes(item)
+
+
+def _bound_as(item: Item, wide: Mapping[str, DType]) -> Item:
+    def widened_name(e: ir.Expr) -> ir.Expr:
+        match e:
+            case ir.Cast(type=t, value=ir.Var(name=name, type=narrow)) if name in wide:
+                known = ir.Var(name, wide[name](narrow.lanes), e.span)
+                return known if t.element == wide[name] else ir.Cast(t, known, e.span)
+            case _:
+                return map_children(e, widened_name)
+
+    match item:
+        case Registers():
+            return item
+        case Bind(name=name, value=value) if name in wide:
+            return Bind(name, ir.Cast(wide[name](value.type.lanes), value))
+        case Bind(name=name, value=value):
+            return Bind(name, widened_name(value))
+        case _:
+            return rewrite_stmt(item, widened_name)
+
+
 def widening_plan(vectors: Sequence[Sequence[Place]], size: int) -> Plan | None:
     """Registers of `size` adjacent bytes for the vectors, each of which takes few of them; None where
     there are not so many bytes, or more are read."""
@@ -60,7 +114,11 @@ def widening_plan(vectors: Sequence[Sequence[Place]], size: int) -> Plan | None:
 
 
 def widening(
-    name: str, group: Sequence[Access], plan: Plan, rows: Rows, casts: Mapping[ir.Node, Widened]
+    name: str,
+    group: Sequence[Access],
+    plan: Plan,
+    rows: Rows,
+    casts: Mapping[ir.Node, Sequence[Widened]],
 ) -> tuple[list[Item], dict[ir.Expr, ir.Expr]]:
     """What is loaded before, into the buffer of that name, and what stands for each cast."""
     vectors = list(dict.fromkeys(a.places for a in group))
@@ -72,9 +130,9 @@ def widening(
     instead: dict[ir.Expr, ir.Expr] = {}
     for access in group:
         assert isinstance(access.node, ir.Load)
-        cast = casts[access.node].cast
         picks = constants(plan.rows[vectors.index(access.places)])
-        instead[cast] = ir.Cast(cast.type, ir.Load(name, picks, access.node.type), cast.span)
+        for cast in (w.cast for w in casts[access.node]):
+            instead[cast] = ir.Cast(cast.type, ir.Load(name, picks, access.node.type), cast.span)
     return items, instead
 
 

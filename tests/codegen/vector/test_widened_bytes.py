@@ -78,3 +78,30 @@ schedule s for avx512 { S.vectorize(i, 32) }
 """
     source = emit_c(lowered(text, TARGET), TARGETS[TARGET])
     assert "maskz_permutex" not in source.text
+
+
+def test_bytes_that_are_widened_to_signed_and_unsigned_integers(tmp_path: Path) -> None:
+    """Out of the same registers."""
+    runnable(TARGET)
+    text = """
+size N
+input A: u8[N, 3]
+output B: i32[2, N]
+B[c, i] = select(c == 0, i32(u16(A[i, 0]) * 200 + u16(A[i, 1]) * 90),
+    i32(i16(A[i, 0]) * 120 - i16(A[i, 1]) * 128))
+schedule s for avx512 { B.split(i, io, ii, 32).reorder(io, c, ii).vectorize(ii).unroll(c) }
+"""
+    machine = TARGETS[TARGET]
+    source = emit_c(lowered(text, TARGET), machine)
+    assert source.text.count("maskz_permutex2var_epi8") == 4
+    library = build_callable(source, machine, tmp_path)
+    random = np.random.default_rng(3)
+    with Native(library, 1, 60.0) as native:
+        for n in (1, 64, 77):
+            a = random.integers(0, 256, (n, 3), dtype=np.uint8)
+            u, s = a.astype(np.uint16), a.astype(np.int16)
+            rows = (u[:, 0] * 200 + u[:, 1] * 90, s[:, 0] * 120 - s[:, 1] * 128)
+            right = np.stack([row.astype(np.int32) for row in rows])
+            made = {"B": ((2, n), DTYPES["i32"])}
+            got = native.call("k", [n], {"A": a}, made, guarded=True).outputs["B"]
+            assert np.array_equal(got, right), n
