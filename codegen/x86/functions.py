@@ -120,7 +120,7 @@ _TIMES = """\
 static inline {v} factor_{t}x{lanes}({c} c)
 {{
     {v} factor = {p}_set1_epi16((short)c);
-#if defined(__GNUC__) && !defined(__clang__) && defined(__{feature}__)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(SOFT_VECTORS)
     __asm__("" : "+{register}"(factor));
 #endif
     return factor;
@@ -130,11 +130,10 @@ static inline {v} factor_{t}x{lanes}({c} c)
 
 def times_constant(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
     """Products of 16 bits by a constant."""
-    p, wide = prefix(t, lanes), unit.target.vector_bits == 512
-    register, feature = ("v", "AVX512F") if wide else ("x", "AVX2")
+    p, register = prefix(t, lanes), "v" if unit.target.vector_bits == 512 else "x"
     text = _TIMES.format(
-        v=vector_type(t, lanes), t=t, lanes=lanes, c=c_type(t), p=p, register=register, feature=feature,
-    )  # fmt: skip
+        v=vector_type(t, lanes), t=t, lanes=lanes, c=c_type(t), p=p, register=register
+    )
     factor = f"{unit.prelude.add(f'factor_{t}x{lanes}', text)}({operands[1]})"
     return f"{p}_mullo_epi16({operands[0]}, {factor})"
 

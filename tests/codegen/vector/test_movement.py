@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiled import lowered
+from run_here import runnable
 
 from hbc.cli.main import exit_code_of
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.cli.prepare import require_runnable
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.soft_vectors import soft_function
@@ -25,7 +25,6 @@ from hbc.codegen.c.source import CSource
 from hbc.codegen.x86.known import written_step
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.ground.diag import ToolError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.read import read_kernel
@@ -117,13 +116,6 @@ def test_kernels(element: str, target: str, bits: int, tmp_path: Path) -> None:
             for name, want in OUTPUTS.items():
                 right = np.ascontiguousarray(want(*given.values()))
                 assert got[name].tobytes() == right.tobytes(), (name, n)
-
-
-def runnable(target: str) -> None:
-    try:
-        require_runnable(TARGETS[target])
-    except ToolError as e:
-        pytest.skip(str(e))
 
 
 def _random(random: np.random.Generator, element: str, shape: tuple[int, ...]) -> Array:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiled import lowered
-from test_movement import runnable
+from run_here import runnable
 
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
