@@ -11,6 +11,7 @@ from hbc.frontend.expand.library import library_functions
 from hbc.frontend.program.literals import (
     BROKEN,
     LITERAL_FLOAT,
+    LITERAL_INT,
     adapt,
     element,
     fold_call,
@@ -122,6 +123,8 @@ def cast(e: ast.Call, a: ir.Expr, to: DType, env: Env) -> ir.Expr:
         folded = fold.convert(a.value, source, to)
         if folded is not None:
             return ir.Const(folded, t, e.span)
+    if element(a) is LITERAL_INT and to.is_int:  # exactly, and wrapped then
+        return ir.Cast(t, adapt(a, I64, env.scope), e.span)
     if is_literal(a) and not (element(a) is LITERAL_FLOAT and not to.is_float) and to != BOOL:
         return adapt(a, to, env.scope)
     settled = settle(a, env.scope)

@@ -120,6 +120,18 @@ def test_a_table_of_a_formula() -> None:
     assert leaves(f) == wanted
 
 
+@pytest.mark.parametrize(
+    ("narrow", "low", "high"), [("u8", 0, 255), ("i8", -128, 127), ("u16", 0, 65535)]
+)
+def test_a_cell_is_narrowed_after_it_is_computed(narrow: str, low: int, high: int) -> None:
+    """In a table's formula its indices are exact integers, as they are of 64 bits in a Func's."""
+    f = pipeline(
+        f"table t: {narrow}[400] [i] = {narrow}(i * i / 5 - 3)\noutput B: {narrow}[2]\nB[i] = t[i]"
+    ).func("t")
+    wrapped = [(i * i // 5 - 3 - low) % (high - low + 1) + low for i in range(400)]
+    assert leaves(f) == wrapped
+
+
 def test_a_table_of_a_table() -> None:
     f = pipeline(
         "table W: i32[3] = [5, 6, 7]\ntable V: f32[3] [i] = f32(W[2 - i]) / 2\n"
