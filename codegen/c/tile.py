@@ -21,7 +21,7 @@ from hbc.codegen.plan.tile_steps import (
     label,
     tile_step,
 )
-from hbc.codegen.text.instruction_text import load_statement, statement, store_statement
+from hbc.codegen.text.instruction_text import rows_statement, statement
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import ADD, Unit
 from hbc.ir.algebra.layout import layout
@@ -109,12 +109,13 @@ def _text(step: TileStep, place: Place, unit: Unit) -> str:
             return f"_tile_zero({register});"
         case Fill(source=source):
             where = _rows(source.buffer, source.index, step, unit)
-            return load_statement(place, register, *where)
+            load = place.stream if step.tile in unit.tiles.streams else ""
+            return rows_statement(load or place.load, register, *where)
         case Save(target=target):
             if target.mask is not None:
                 raise InternalError(f"codegen: a masked store of the tile `{step.tile}`")
             where = _rows(target.buffer, target.index, step, unit)
-            return store_statement(place, register, *where)
+            return rows_statement(place.store, register, *where)
         case Product(instruct=instruct, tiles=tiles):
             i = unit.instructions[instruct.name]
             names = {o.name: unit.tile_names[t] for o, t in zip(i.operands, tiles, strict=True)}

@@ -52,7 +52,8 @@ place zmm { machine x86_64; memory registers; count 32; row_bytes 64; header "im
 # Tile registers are numbers known at compile time; a tile's rows may lie apart in memory.
 place amx_tile { machine x86_64; memory amx_tile; count 8; rows 16; row_bytes 64; header "immintrin.h"
                  load  "_tile_loadd({register}, {pointer}, {stride});"
-                 store "_tile_stored({register}, {pointer}, {stride});" }
+                 store "_tile_stored({register}, {pointer}, {stride});"
+                 stream "_tile_stream_loadd({register}, {pointer}, {stride});" }
 
 target avx512     "AVX-512 in f32" uses avx512f, avx512vl
 target avx512vnni "AVX-512 with dot products of bytes and 16-bit integers"

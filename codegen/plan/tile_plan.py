@@ -10,6 +10,7 @@ from hbc.codegen.plan.tile_lives import Lives
 from hbc.codegen.plan.tile_regions import Planner, Region, Shape, TileError, func_of
 from hbc.codegen.plan.tile_reloads import load_again
 from hbc.codegen.plan.tile_steps import Product, accesses, distinct, tiles_of
+from hbc.codegen.plan.tile_streams import streamed
 from hbc.ir.ground.diag import Diagnostic, InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -22,12 +23,13 @@ from hbc.ir.meaning.contraction import shape
 @record
 class TilePlan:
     """A kernel's body, in which each tile has a name of its own, and its regions by the id of their
-    statement, which stands once in the body."""
+    statement, which stands once in the body. `streams`: tiles that are loaded past the first cache."""
 
     body: ir.Stmt
     tiles: Mapping[str, ir.Allocate]
     shapes: Mapping[str, Shape]
     regions: Mapping[int, Region]
+    streams: frozenset[str] = frozenset()
 
 
 NO_TILES = TilePlan(ir.Block(()), {}, {}, {})
@@ -50,7 +52,8 @@ def plan_tiles(body: ir.Stmt, instructions: Sequence[Instruction]) -> TilePlan:
     planner.refuse_too_many()
     planner.refuse_shared(top)
     body = planner.place(top, threaded=False)
-    return TilePlan(body, tiles, shapes, {id(r.stmt): r for r in planner.regions})
+    regions = {id(r.stmt): r for r in planner.regions}
+    return TilePlan(body, tiles, shapes, regions, streamed(body, tiles))
 
 
 def _shapes(

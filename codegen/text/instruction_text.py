@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang.compiler_flags import is_allowed
-from hbc.ir.lang.instruction import Instruction, Place
+from hbc.ir.lang.instruction import Instruction
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -26,14 +26,10 @@ def statement(i: Instruction, compiler: str, names: Mapping[str, str]) -> str:
     return f'__asm__("{text}" : "+{constraint}"({names[order[0]]}) : {inputs});'
 
 
-def load_statement(place: Place, register: str, pointer: str, stride: str) -> str:
-    """The C statement that fills a numbered register from rows `stride` bytes apart."""
-    return fill(place.load, {"register": register, "pointer": pointer, "stride": stride})
-
-
-def store_statement(place: Place, register: str, pointer: str, stride: str) -> str:
-    """The C statement that stores a numbered register to rows `stride` bytes apart."""
-    return fill(place.store, {"register": register, "pointer": pointer, "stride": stride})
+def rows_statement(template: str, register: str, pointer: str, stride: str) -> str:
+    """The C statement of a place that fills a numbered register from rows `stride` bytes apart, or
+    stores it to them."""
+    return fill(template, {"register": register, "pointer": pointer, "stride": stride})
 
 
 def compile_flags(instructions: Sequence[Instruction]) -> list[str]:

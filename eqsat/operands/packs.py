@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hbc.eqsat.operands.operand import UNUSED, operand_value
+from hbc.eqsat.operands.pack_order import Outer, along_rows
 from hbc.eqsat.tensors.plan import Parts
 from hbc.eqsat.tensors.points import Place, Points, reach, shifted, value
 from hbc.eqsat.tensors.steps import UNROLLED, Fresh, Index, nest
@@ -21,8 +22,6 @@ from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import block, free_variables, substitute
 
 ON_STACK = 16384  # bytes
-Outer = ir.For | ir.LetStmt | ir.If
-"""Statements between a pack and its use. Of an If the condition alone counts: the use is in `then`."""
 
 
 @record
@@ -202,7 +201,8 @@ def fill(packs: Sequence[Pack], fresh: Fresh) -> ir.Stmt:
         ),
         written,
     )
-    for s in reversed(first.around):
+    around = first.around if first.scalar else along_rows(first.around, body, first.buffer)
+    for s in reversed(around):
         match s:
             case ir.For(var=var, start=start, extent=extent, kind=kind):
                 # Another loop over the same values: what a schedule asks of theirs is not for it.

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from math import prod
 
-from hbc.eqsat.operands.packs import Outer, Pack, alike, filled, name_of, same
+from hbc.eqsat.operands.pack_order import Outer
+from hbc.eqsat.operands.packs import Pack, alike, filled, name_of, same
 from hbc.eqsat.tensors.plan import Parts
 from hbc.eqsat.tensors.points import Points
 from hbc.eqsat.tensors.steps import Fresh, Index

@@ -71,6 +71,7 @@ ASYNCHRONOUS = {
 PLACEHOLDERS = {
     "load": ("register", "pointer", "stride"),
     "store": ("register", "pointer", "stride"),
+    "stream": ("register", "pointer", "stride"),
     "operand": ("pointer", "more", "across", "down"),
     "wait": ("most",),
     "hold": ("register",),
@@ -89,6 +90,7 @@ PLACE = {
     "constraint": Entry(STRING, ""),
     "load": Entry(STRING, ""),
     "store": Entry(STRING, ""),
+    "stream": Entry(STRING, ""),
     "shared": Entry(BLOCK, {}, entries=SHARED),
     "asynchronous": Entry(BLOCK, {}, entries=ASYNCHRONOUS),
 }
@@ -144,7 +146,8 @@ def check_place(p: isa_ast.Place, reports: Reports) -> Place:
         reports.report("`rows`, `row_bytes` and `unit` are powers of two", p.span)
     return Place(
         p.name.text, v["machine"], Memory(v["memory"]), v["count"], v["rows"], v["row_bytes"],
-        v["header"], tuple(v["types"].items()), v["constraint"], v["load"], v["store"], v["lanes"],
+        v["header"], tuple(v["types"].items()), v["constraint"], v["load"], v["store"],
+        v["stream"], v["lanes"],
         SharedRows(**shared) if shared else None,
         Asynchrony(**asynchronous) if asynchronous else None,
     )  # fmt: skip

@@ -136,8 +136,9 @@ class Asynchrony:
 @record
 class Place:
     """A register file: `count` registers of `rows` rows of `row_bytes` bytes. `types` are the C types
-    of a register by element type or kind; `load` and `store` are C statements over {register},
-    {pointer} and {stride} (bytes) for registers that are numbers; `constraint` is that of gcc's asm.
+    of a register by element type or kind; `load`, `stream` (past the first cache) and `store` are C
+    statements over {register}, {pointer} and {stride} (bytes) for registers that are numbers;
+    `constraint` is that of gcc's asm.
     `lanes` of a warp, or of a group of warps, share a register where that is more than 1. `shared`: how
     operands lie that instructions read from shared memory; `asynchronous`: results are waited for."""
 
@@ -152,6 +153,7 @@ class Place:
     constraint: str = ""
     load: str = ""
     store: str = ""
+    stream: str = ""
     lanes: int = 1
     shared: SharedRows | None = None
     asynchronous: Asynchrony | None = None

@@ -14,9 +14,8 @@ import pytest
 from hbc.codegen.build.soft_vectors import functions_for
 from hbc.codegen.text.instruction_text import (
     compile_flags,
-    load_statement,
+    rows_statement,
     statement,
-    store_statement,
 )  # fmt: skip
 from hbc.ir.lang.instruction import Instruction, Place
 from hbc.ir.lang.types import Memory
@@ -140,8 +139,8 @@ def tile_body(place: Place, registers: list[tuple[str, str]]) -> list[str]:
     made = ["_tile_loadconfig(config);"]
     strides = [f"config[{16 + 2 * n}] + 256 * config[{17 + 2 * n}]" for n in range(len(registers))]
     for n, (name, _) in enumerate(registers):
-        made.append(load_statement(place, name, f"data[{n}]", strides[n]))
-    return [*made, store_statement(place, registers[0][0], "data[0]", strides[0])]
+        made.append(rows_statement(place.load, name, f"data[{n}]", strides[n]))
+    return [*made, rows_statement(place.store, registers[0][0], "data[0]", strides[0])]
 
 
 def build(

@@ -112,7 +112,7 @@ def nested(*loops: str, body: str = PRODUCT) -> str:
 @pytest.mark.parametrize(
     ("order", "outside", "fill"),
     [
-        ("ijk", [], ["j", "k"]),  # does not vary in i: all of B, once
+        ("ijk", [], ["k", "j"]),  # does not vary in i: all of B, once, and row by row
         ("ikj", [], ["k", "j"]),
         ("jik", ["j"], ["j", "k"]),  # 16 columns of B, for all i
         ("jki", ["j", "k"], ["j", "k"]),  # one vector, for all i
