@@ -34,8 +34,22 @@ schedule dot for avx512bf16 {
 }
 
 # 2 x 2 tiles of sums, 32 products deep: each loaded tile of A and B serves two of them.
+# 512 columns of B, a megabyte at K = 1024, stay in the second cache while all rows of A pass by.
 schedule tiles for amx {
-    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).parallel(io)
+    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).split(jo, jg, jo, 16).reorder(jg, io, jo)
+    C.parallel(io)
+    C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.compute_at(C, jo).store_in(amx_tile)
+    acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.update.split(k, ko, ki, 32)
+    acc.update.tile(i, j, it, jt, ii, ji, 16, 16).reorder(ko, it, jt, ii, ji, ki)
+    acc.update.unroll(it).unroll(jt).atomic().vectorize(ii).vectorize(ji).vectorize(ki)
+}
+
+# The same with 256 columns: a megabyte at K = 2048.
+schedule deep for amx where K > 1024 {
+    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).split(jo, jg, jo, 8).reorder(jg, io, jo)
+    C.parallel(io)
     C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
     acc.compute_at(C, jo).store_in(amx_tile)
     acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)

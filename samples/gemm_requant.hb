@@ -32,8 +32,22 @@ schedule dot for avx512vnni {
 }
 
 # 2 x 2 tiles of sums, 64 products deep; the epilogue reads them from memory.
+# 1024 columns of B, a megabyte at K = 1024, stay in the second cache while all rows of A pass by.
 schedule tiles for amx {
-    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).parallel(io)
+    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).split(jo, jg, jo, 32).reorder(jg, io, jo)
+    C.parallel(io)
+    C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.compute_at(C, jo).store_in(amx_tile)
+    acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.update.split(k, ko, ki, 64)
+    acc.update.tile(i, j, it, jt, ii, ji, 16, 16).reorder(ko, it, jt, ii, ji, ki)
+    acc.update.unroll(it).unroll(jt).atomic().vectorize(ii).vectorize(ji).vectorize(ki)
+}
+
+# The same with 512 columns: a megabyte at K = 2048.
+schedule deep for amx where K > 1024 {
+    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).split(jo, jg, jo, 16).reorder(jg, io, jo)
+    C.parallel(io)
     C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
     acc.compute_at(C, jo).store_in(amx_tile)
     acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from hbc.frontend.automatic.sums import extent_of
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
 from hbc.frontend.program.constants import evaluate
 from hbc.ir.ground.record import record
@@ -16,16 +19,19 @@ SIDE = 2  # tiles of sums along rows and along columns: four of the eight, the o
 # What fits into eight tiles with its operands, one of the longer side at a time.
 SIDES = ((2, 2), (1, 3), (3, 1), (1, 4), (4, 1), (1, 2), (2, 1), (1, 1))
 DEEPER = 64  # taps of a convolution in one product
+GROUP = 1 << 20  # bytes of columns that stay in the second cache while all rows pass by
 
 
 @record
 class Tiles:
     """`down` by `across` tiles of sums; without rows (`down` 0) a tile is a piece of one row, as a
-    convolution along it wants."""
+    convolution along it wants. `group`: so many blocks of columns see all rows before the next ones
+    do (0: all)."""
 
     dot: Dot
     down: int
     across: int
+    group: int = 0
 
 
 def tiles_for(
@@ -56,7 +62,26 @@ def tiles_for(
     most = -(-extents[rows] // dot.rows), -(-extents[lanes or ""] // dot.columns)
     others = [s for s in SIDES if s[0] <= most[0] and s[1] <= most[1]]
     down, across = graph.choices.pick(f"{sums}.tiles", (down, across), others)
-    return Tiles(dot, down, across)
+    assert lanes is not None
+    group = _group(graph, sums, rows, lanes, across * dot.columns) if len(extents) == 2 else 0
+    return Tiles(dot, down, across, group)
+
+
+def _group(graph: Graph, sums: str, rows: str, lanes: str, wide: int) -> int:
+    """How many blocks of `wide` columns stay in the second cache with all that they are multiplied by;
+    0 where all of them do, or where no operand is the same for all rows."""
+    panel = blocks = 0
+    for s in graph.steps[sums]:
+        known = graph.known(s, graph.box(s.func))
+        for a in s.reads if s.update is not None else ():
+            if move(a, rows) is not Move.FIXED or move(a, lanes) is Move.FIXED:
+                continue
+            deep = (length(known[r]) for r in s.reduce if move(a, r) is not Move.FIXED)
+            panel += prod(deep) * wide * a.type.element.bytes
+            blocks = -(-length(known[lanes]) // wide)
+    if panel * blocks <= GROUP:
+        return 0
+    return 1 << max(GROUP // panel, 1).bit_length() - 1
 
 
 def block_lines(
@@ -82,13 +107,18 @@ def block_lines(
     high, wide = tiles.down * dot.rows, tiles.across * dot.columns
     outer = [v for v in order if v not in (rows, lanes)]
     loops = [*outer, ro, lo, rt, lt, ri, li]
+    grouped: tuple[str, ...] = ()
+    if tiles.group:
+        lg = graph.name(lanes, "g")
+        grouped = (call("split", [lo, lg, lo, tiles.group]),)
+        loops = [lg, *loops]
     lines = (
         *place,
-        call("split", [rows, ro, rb, high], tails[0]), call("split", [lanes, lo, lb, wide], tails[1]),
+        call("split", [rows, ro, rb, high], tails[0]), call("split", [lanes, lo, lb, wide], tails[1]), *grouped,
         call("tile", [rb, lb, rt, lt, ri, li, dot.rows, dot.columns]), call("reorder", loops),
         call("unroll", [rt]), call("unroll", [lt]), call("vectorize", [ri]), call("vectorize", [li]),
     )  # fmt: skip
-    return [Line(name, (*lines, call("parallel", [loops[0]])))]
+    return [Line(name, (*lines, call("parallel", [outer[0] if outer else ro])))]
 
 
 def sum_lines(

@@ -124,6 +124,24 @@ def test_products_that_instructions_do_are_given_to_them(
     assert found.kernel.instructions
 
 
+@pytest.mark.parametrize(
+    ("sample", "size", "group"),
+    [("gemm_bf16", 512, 0), ("gemm_bf16", 1024, 16), ("gemm_bf16", 2048, 8),
+     ("gemm_u8s8", 1024, 0), ("gemm_u8s8", 2048, 16)],
+)  # fmt: skip
+def test_as_many_columns_as_the_second_cache_keeps_see_all_rows(
+    sample: str, size: int, group: int
+) -> None:
+    """A megabyte of B: 32 columns of bf16 at K = 1024 are 64 KB."""
+    sizes = dict.fromkeys("MNK", str(size))
+    found = automatic(load_pipeline(SAMPLES / f"{sample}.hb", sizes), TARGETS["amx"], sizes, False)
+    assert found is not None and found.refused == ()
+    text = " ".join(found.text.split())
+    assert (f"split(jo, jg, jo, {group})" in text) == (group > 0), text
+    assert ("reorder(jg, io, jo, " in text) == (group > 0)
+    assert "parallel(io)" in text
+
+
 def test_what_an_instruction_does_not_do_is_left_to_vectors(tmp_path: Path) -> None:
     """i16 by i16 is no product of tiles."""
     kernel = tmp_path / "k.hb"
