@@ -6,9 +6,9 @@ for io:                 A's rows of this block
       a = A[io, ko]
       b = B[jo, ko]     streamed
 
-Of the operands that are loaded in one loop, those that come again soonest are worth keeping in the first cache,
-and the others push them out of it. An instruction that loads past it (`stream` of a place) leaves it to them:
-the second cache then gives one operand alone what it gave both.
+Of the operands that are loaded in one loop, those that come again soonest are worth keeping in the first
+cache, and the others push them out of it. An instruction that loads past it (`stream` of a place) leaves it to
+them: the second cache then gives one operand alone what it gave both.
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ def _groups(
     """The loads that have the same loops around them, with these."""
     groups = _Groups(tiles)
     groups.visit(body, _Around())
-    for loops, loads in groups.found.values():
-        yield loops, loads
+    yield from groups.found.values()
 
 
 @dataclass(slots=True)
@@ -109,9 +108,7 @@ def _later(loops: tuple[ir.For, ...], loads: list[_Load]) -> set[str]:
 
 def _again(loops: tuple[ir.For, ...], load: _Load) -> int | None:
     """The innermost loop whose iterations load the same; None where none do."""
-    return next(
-        (n for n in reversed(range(len(loops))) if id(loops[n]) not in load.varies), None
-    )
+    return next((n for n in reversed(range(len(loops))) if id(loops[n]) not in load.varies), None)
 
 
 def _bytes(loops: tuple[ir.For, ...], load: _Load) -> int | None:

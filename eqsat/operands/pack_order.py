@@ -1,8 +1,8 @@
 """In which order the loops of a pack go around: along what is read, not across it.
 
-A panel of columns of B[k, j] is used panel by panel, and each in order of k. Filled in that order, every row of it is
-in another page of memory: what the processor loads ahead is of no use. Where all panels are filled together, whole
-rows can be read, and each panel is still written from its start to its end.
+Panels of columns of B[k, j] are used one after the other, and each in order of k. Filled in that order, every
+row of a panel is in another page of memory: what the processor loads ahead is of no use. Where all panels are
+filled together, whole rows are read, and each panel is still written from its start to its end.
 """
 
 from __future__ import annotations

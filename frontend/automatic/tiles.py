@@ -114,7 +114,8 @@ def block_lines(
         loops = [lg, *loops]
     lines = (
         *place,
-        call("split", [rows, ro, rb, high], tails[0]), call("split", [lanes, lo, lb, wide], tails[1]), *grouped,
+        call("split", [rows, ro, rb, high], tails[0]), call("split", [lanes, lo, lb, wide], tails[1]),
+        *grouped,
         call("tile", [rb, lb, rt, lt, ri, li, dot.rows, dot.columns]), call("reorder", loops),
         call("unroll", [rt]), call("unroll", [lt]), call("vectorize", [ri]), call("vectorize", [li]),
     )  # fmt: skip

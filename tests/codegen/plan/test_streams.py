@@ -66,7 +66,9 @@ def test_what_comes_again_later_is_streamed(
 
 def test_a_name_varies_with_the_loops_that_its_value_does() -> None:
     """B begins at a name that is bound to an expression of the loop over columns."""
-    kernel = product(GEMM, OF_A, "first + 16 * ko * B_stride0", "min(16 * jo, Q * 16 - 16) * B_stride1")
+    kernel = product(
+        GEMM, OF_A, "first + 16 * ko * B_stride0", "min(16 * jo, Q * 16 - 16) * B_stride1"
+    )
     assert streams(kernel) == {"b"}
 
 
