@@ -7,8 +7,8 @@ for io:                 A's rows of this block
       b = B[jo, ko]     streamed
 
 Of the operands that are loaded in one loop, those that come again soonest are worth keeping in the first
-cache, and the others push them out of it. An instruction that loads past it (`stream` of a place) leaves it to
-them: the second cache then gives one operand alone what it gave both.
+cache, and the others push them out of it. An instruction that loads past it (`stream` of a place) leaves it
+to them: the second cache then gives one operand alone what it gave both.
 """
 
 from __future__ import annotations
