@@ -16,6 +16,7 @@ from hbc.codegen.gpu.gathered_updates import gathered_updates
 from hbc.codegen.gpu.same_fills import drop_repeated_fills
 from hbc.codegen.gpu.shared_reuse import reuse_shared
 from hbc.codegen.gpu.stage_copies import stage_copies
+from hbc.codegen.gpu.sums_in_place import sums_in_place
 from hbc.codegen.gpu.temporaries import place_temporaries
 from hbc.codegen.gpu.uniform_loads import uniform_loads
 from hbc.codegen.plan.at_most_once import at_most_once
@@ -33,7 +34,7 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "private-tiles": private_tiles,
     "selected": lambda k: drop_repeated_fills(place_temporaries(moves_anywhere(k))),
     "gather-updates": gathered_updates,
-    "begin-products": asynchronous_products,
+    "begin-products": lambda k: asynchronous_products(sums_in_place(k)),
     "rotate": stage_copies,
     "reuse-shared": reuse_shared,
     "fragment-lanes": fragment_lanes,

@@ -25,10 +25,11 @@ loop: copies are then one slot less ahead, as what the iteration before reads is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hbc.codegen.gpu.asynchronous import asynchronous, is_asynchronous
+from hbc.codegen.gpu.run_on import RunOn, is_product, run_on
 from hbc.codegen.gpu.staged_body import StagedBody, moved, staged_body
 from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
@@ -39,7 +40,6 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.walk import (
     block,
-    children,
     free_variables,
     map_stmt,
     names_read,
@@ -82,7 +82,12 @@ class _Pass:
                 f"stage what the loop reads: `A.in(..).compute_at(.., {s.var}).store_in(shared)`, with "
                 f"`{s.var}` outside of the loops over threads",
             )  # fmt: skip
-        return _Staged(s, body, self._fresh(s.var, "slot"), self._fresh(s.var, "ahead")).whole()
+        later = run_on(body.rest) if s.marks.stages > 2 else None
+        if later is not None:
+            body = replace(body, rest=later.rest)
+        return _Staged(
+            s, body, self._fresh(s.var, "slot"), self._fresh(s.var, "ahead"), later
+        ).whole()
 
     def _fresh(self, loop: str, what: str) -> str:
         name = unused(f"{loop}_{what}", self.taken)
@@ -93,12 +98,13 @@ class _Pass:
 @dataclass(slots=True)
 class _Staged:
     """A loop on its way. `slot` and `ahead` are names for which slot the iteration uses, and which the
-    copies go to that it begins."""
+    copies go to that it begins; `later`: its products run on into the next iteration."""
 
     loop: ir.For
     body: StagedBody
     slot: str
     ahead: str
+    later: RunOn | None = None
     sizes: dict[str, int] = field(default_factory=dict)  # elements of a slot, by buffer
 
     def _reason(self) -> str:
@@ -110,12 +116,7 @@ class _Staged:
     def distance(self) -> int:
         """How many iterations ahead copies run."""
         stages = self.loop.marks.stages
-        return stages - 2 if stages > 2 and _may_overlap(self.body.rest) else stages - 1
-
-    def _last_wait(self) -> Iterator[ir.Stmt]:
-        """For the products that run on behind the loop."""
-        waits = (x for s in self.body.rest for x in statements(s) if isinstance(x, ir.CopyWait))
-        return (x for x in waits if x.products)
+        return stages - 1 if self.later is None else stages - 2
 
     def _has_products(self) -> bool:
         """Whether what is copied is read by asynchronous products."""
@@ -123,7 +124,7 @@ class _Staged:
 
     def whole(self) -> ir.Stmt:
         loop, stages = self.loop, self.loop.marks.stages
-        ahead, overlapping = self.distance, self.distance < stages - 1
+        ahead = self.distance
         for a in self.body.buffers:
             per_row = max(1, SLOT_BYTES // a.element.bytes)
             self.sizes[a.buffer] = -(-int(const_value(a.extent) or 1) // per_row) * per_row
@@ -142,14 +143,14 @@ class _Staged:
             *commit,
             ir.LetStmt(self.slot, simplify(mod(number, stages)), self._use(ir.Var(self.slot))),
         )
-        if overlapping:
-            steady = _waiting_less(steady)
         whole: ir.Stmt = replace(loop, body=steady, marks=replace(loop.marks, stages=1))
-        if overlapping:
+        if self.later is not None:
             # Apart from where the loop has no iteration: compilers would copy registers of sums that
             # products are adding to, so that both ways have the same ones.
-            whole = ir.If(simplify(lt(0, loop.extent)), block(whole, *self._last_wait()))
+            whole = ir.If(simplify(lt(0, loop.extent)), block(whole, self.later.wait))
         result = block(self._first(copies, commit), whole, *([ir.CopyWait(0)] if waits else []))
+        for a in () if self.later is None else self.later.outside:
+            result = replace(a, body=result)
         for a in reversed(self.body.buffers):
             note = f"{a.note}, {stages} stages of {self.loop.var}"
             extent = ir.const_index(self.sizes[a.buffer] * stages)
@@ -191,37 +192,3 @@ class _Staged:
             if name in free_variables(whole):
                 whole = ir.LetStmt(name, value, whole)
         return whole
-
-
-def is_product(s: ir.Stmt) -> bool:
-    """Whether the statement begins an asynchronous product."""
-    return isinstance(s, ir.Store) and s.asynchronous and isinstance(s.value, ir.Instruct)
-
-
-def _may_overlap(rest: Sequence[ir.Stmt]) -> bool:
-    """Whether the products of one iteration may run on into the next: it ends with them, and touches their
-    sums in no other way."""
-    last = rest[-1] if rest else None
-    if not isinstance(last, ir.CopyWait) or not last.products or last.most:
-        return False
-    below = [x for s in rest for x in statements(s)]
-    products = [x for x in below if is_product(x)]
-    sums = {x.buffer for x in products if isinstance(x, ir.Store)}
-    others = [x for x in below if x not in products]
-    waits = sum(isinstance(x, ir.CopyWait) for x in below)
-    return waits == 1 and not any(_touches(x, sums) for x in others)
-
-
-def _touches(s: ir.Stmt, buffers: Collection[str]) -> bool:
-    """Whether the statement itself loads from or stores to them."""
-    if isinstance(s, ir.Store) and s.buffer in buffers:
-        return True
-    own = [c for c in children(s) if not isinstance(c, ir.Stmt)]
-    return any(isinstance(n, ir.Load) and n.buffer in buffers for c in own for n in nodes(c))
-
-
-def _waiting_less(s: ir.Stmt) -> ir.Stmt:
-    """With one group of products under way behind it."""
-    if isinstance(s, ir.CopyWait) and s.products:
-        return replace(s, most=1)
-    return map_stmt(s, lambda e: e, _waiting_less)
