@@ -10,17 +10,19 @@
 # Weights are powers of 2, which GPUs have an instruction for: exp(x / sqrt(D)) = 2^(x log2(e) / sqrt(D)).
 
 size   B, L
+type   T = f16  # or bf16
 param  D: i64 = 64  # a multiple of 16
+param  G: i64 = 1  # heads of queries for each of keys and values; B is a multiple of it
 param  R: i64 = max(16, min(32, 2048 / D))  # queries of a warp by mma.sync
-input  Q: f16[B, L, D]
-input  K: f16[B, L, D]
-input  V: f16[B, L, D]
+input  Q: T[B, L, D]
+input  K: T[B / G, L, D]
+input  V: T[B / G, L, D]
 output O: f32[B, L, D]
 
 def scaled(x) = x * (1.4426950408889634 / sqrt(f32(D)))
 
-keys[b, n, l, d]   = clamp_edge(K)[b, 64 * n + l, d]
-values[b, n, l, e] = clamp_edge(V)[b, 64 * n + l, e]
+keys[b, n, l, d]   = clamp_edge(K)[b / G, 64 * n + l, d]
+values[b, n, l, e] = clamp_edge(V)[b / G, 64 * n + l, e]
 
 reduce d in D, u in 64, v in 64, j in 64, t in (L + 63) / 64, r in (L + 63) / 64
 dot[b, i, n, l]    = 0
@@ -32,7 +34,7 @@ best[b, i, n]   max= score[b, i, n, u]
 most[b, i, n]      = -inf
 most[b, i, r]      = max(most[b, i, r - 1], best[b, i, r])
 power[b, i, n, l]  = exp2(scaled(score[b, i, n, l]) - scaled(most[b, i, n]))
-weight[b, i, n, l] = f16(power[b, i, n, l])
+weight[b, i, n, l] = T(power[b, i, n, l])
 sum[b, i, n]       = 0
 sum[b, i, n]      += power[b, i, n, v]
 less[b, i, n]      = exp2(scaled(most[b, i, n - 1]) - scaled(most[b, i, n]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -42,14 +42,16 @@ def cuda_of(name: str, schedule: str, settings: Mapping[str, str] | None = None)
 
 
 def count_agreeing(
-    name: str, schedule: str, folder: Path, settings: Mapping[str, str] | None = None
-) -> int:
-    """How many of the sizes to check the schedule takes; the results are right at each of them."""
+    name: str, schedule: str, folder: Path, settings: Mapping[str, str] | None = None,
+    tried: Sequence[Mapping[str, int]] | None = None,
+) -> int:  # fmt: skip
+    """How many of the sizes to check, or of those that are `tried`, the schedule takes; the results are right
+    at each of them."""
     p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", settings or {})
     kernel = kernel_of(name, schedule, settings)
     # gcc does not see that what one loop over threads leaves out, under a condition, no other one reads.
     library = CudaLibrary(emit_cuda(kernel, TARGET), folder, "-Wno-maybe-uninitialized")
-    cases = [c for c in CASES[name]["check"] if accepted(p, kernel.checks, c)]
+    cases = [c for c in tried or CASES[name]["check"] if accepted(p, kernel.checks, c)]
     random = np.random.default_rng(7)
     for sizes in cases:
         arrays = {

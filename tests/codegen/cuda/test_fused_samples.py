@@ -47,6 +47,12 @@ def test_attention_of_other_depths(schedule: str, depth: int, tmp_path: Path) ->
     assert spills("attention_fused", schedule, tmp_path, settings) == 0
 
 
+def test_attention_of_groups(tmp_path: Path) -> None:
+    """Two heads of queries for each of keys and values, in bf16."""
+    settings = {"T": "bf16", "G": "2"}
+    assert count_agreeing("attention_fused", "wgmma", tmp_path, settings, [{"B": 4, "L": 70}]) == 1
+
+
 def test_rows_of_scores_stay_with_their_lanes() -> None:
     """Four values of each kind a lane; of the scan two, which move instead of turning."""
     text = cuda_of("attention_fused", "mma").text
