@@ -69,15 +69,17 @@ def _absorbed(rest: Sequence[ir.Stmt]) -> RunOn | None:
     if len(waits) < 2:
         return None
     first, last = waits[0], waits[-1]
-    begun = body[last - 1 - 2 : last]
-    match begun:
-        case [ir.Fence(sums=registers), ir.For(), ir.CopyCommit(products=True)]:
-            pass
+    match body[last - 3 : last]:
+        case [ir.Fence(sums=registers), ir.For() as nest, ir.CopyCommit(products=True)]:
+            read = {n.buffer for n in nodes(nest) if isinstance(n, ir.Load)}
         case _:
             return None
     outside = [s for n, s in enumerate(body) if n < first or n > last]
-    inner = [x for s in (*outside, body[first]) for x in statements(s)]
-    if any(_touches(x, registers) for x in inner):
+    stored = {x.buffer for s in body for x in statements(s) if isinstance(x, ir.Store)}
+    if (read - set(registers)) & stored:
+        return None  # the next iteration stores what they still read
+    below = [x for s in (*outside, body[first]) for x in statements(s)]
+    if any(_touches(x, registers) for x in below):
         return None
     if any(isinstance(x, ir.CopyWait) and x.products for s in outside for x in statements(s)):
         return None
