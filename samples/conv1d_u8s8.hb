@@ -36,15 +36,19 @@ schedule dot for avx512vnni {
         .atomic().vectorize(ri).vectorize(x, 16).unroll(x).unroll(y)
 }
 
-# 256 outputs of a row are a tile of 16 x 16, the taps a banded matrix, made once. Narrow images
-# have tiles of one row.
+# 256 outputs of a row are a tile of 16 x 16, the taps a banded matrix, made once and loaded once for four
+# rows. Narrow images have tiles of one row.
 schedule tiles for amx {
+    O.specialize(W >= 256 and H >= 4).tile(y, x, yo, xo, yi, xi, 4, 256, tail = shift)
+        .vectorize(yi).vectorize(xi).parallel(yo)
     O.specialize(W >= 256).split(x, xo, xi, 256, tail = shift).vectorize(xi).parallel(y)
     O.split(x, xo, xi, 16, tail = shift).vectorize(xi).parallel(y)
-    acc.compute_at(O, xo).store_in(amx_tile).vectorize(x)
+    acc.compute_at(O, xo).store_in(amx_tile).vectorize(x).vectorize(y)
+    acc.update.specialize(T % 256 == 0).split(r, ro, ri, 256).reorder(ro, y, x, ri)
+        .atomic().vectorize(y).vectorize(x).vectorize(ri)
     acc.update.specialize(T % 64 == 0).split(r, ro, ri, 64).reorder(ro, y, x, ri)
-        .atomic().vectorize(x).vectorize(ri)
-    acc.update.split(r, ro, ri, 32).reorder(ro, y, x, ri).atomic().vectorize(x).vectorize(ri)
+        .atomic().vectorize(y).vectorize(x).vectorize(ri)
+    acc.update.split(r, ro, ri, 32).reorder(ro, y, x, ri).atomic().vectorize(y).vectorize(x).vectorize(ri)
 }
 
 schedule fast for avx512 {

@@ -30,7 +30,16 @@ from hbc.eqsat.operands.operand import (
     pack_cost,
     points,
 )
-from hbc.eqsat.tensors.plan import Contraction, Plan, planned, plans, with_instruction
+from hbc.eqsat.operands.packs import has_band
+from hbc.eqsat.tensors.plan import (
+    Contraction,
+    Plan,
+    goes_beyond,
+    moved_back,
+    planned,
+    plans,
+    with_instruction,
+)
 from hbc.eqsat.tensors.points import Points
 from hbc.eqsat.tensors.tensor import (
     Apply,
@@ -45,7 +54,7 @@ from hbc.eqsat.tensors.tensor import (
 from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction, Kind
-from hbc.ir.lang.types import DTYPES
+from hbc.ir.lang.types import DTYPES, Memory
 from hbc.ir.meaning.contraction import commutes, largest, multiplications, shape, strides
 
 MOST_PLANS = 60
@@ -312,7 +321,20 @@ def _plans(
     by_instruction = tables.setdefault(table, {})
     if c.types not in by_instruction:
         by_instruction[c.types] = list(_plans_of(table, c.types, instructions))
-    return by_instruction[c.types]
+    made = by_instruction[c.types]
+    return _ending_together(made, c) if has_band(c.a) or has_band(c.b) else made
+
+
+def _ending_together(made: list[Plan], c: Candidate) -> list[Plan]:
+    """The plans for tiles with last steps that are moved back, if there are such, instead of those that go
+    beyond the end: a banded matrix can be 0 wherever it is to be, so that the other factor is loaded from
+    where it lies."""
+    if not any(isinstance(x, Read) for x in (c.a, c.b)):
+        return made
+    on_tiles = (plan for plan in made if plan.instruction.place.memory is Memory.AMX_TILE)
+    back = [moved for plan in on_tiles if (moved := moved_back(plan)) is not None]
+    within = [plan for plan in made if not any(map(goes_beyond, plan.outer))]
+    return back + within if back else made
 
 
 def _plans_of(

@@ -19,7 +19,7 @@ from hbc.eqsat.tensors.windows import MOST_TOGETHER, is_window, sharing, shuffle
 from hbc.ir.algebra.layout import Layout, normal, transposed
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import const_value, mul, select
+from hbc.ir.lang.build import const_value, select
 from hbc.ir.lang.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.contraction import extents, shape, strides
@@ -281,4 +281,4 @@ def is_reused(x: Read) -> bool:
 
 def starts_of(plan: Plan, index: Mapping[Dim, ir.Expr]) -> dict[Dim, ir.Expr]:
     """Where each dimension stands when its loop has the given index; it has one loop at most."""
-    return {p.dim: mul(index.get(p.dim, ir.const_index(0)), p.step) for p in plan.outer}
+    return {p.dim: p.start(index.get(p.dim, ir.const_index(0))) for p in plan.outer}

@@ -236,7 +236,7 @@ def _by_element(p: Pack, at: Points, place: ir.Expr, fresh: Fresh) -> ir.Stmt:
         start = q.start
         for step in steps:
             start = add(start, step)
-        return Place(start, (), q.extent, reach(q, at.extents))
+        return Place(start, (), q.extent, reach(q, at.extents), first=q.first)
 
     places = {d: at_lane(q) for d, q in at.places.items()}
     offset: ir.Expr = ir.const_index(0)

@@ -11,14 +11,16 @@ the row's, the last step goes beyond its end and computes on zeros there.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from functools import cache
 from math import prod
 
 from hbc.eqsat.tensors.tensor import Dim, Dims
 from hbc.ir.ground.record import record
-from hbc.ir.lang.build import const_value
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import const_value, mul
 from hbc.ir.lang.instruction import Instruction, Kind, Row
-from hbc.ir.meaning.contraction import extent_range, extents, number
+from hbc.ir.meaning.contraction import extent_range, extents, largest, number
 
 SUMMED = frozenset({Kind.K, Kind.SUM})
 
@@ -36,11 +38,23 @@ class Contraction:
 @record
 class Part:
     """`extent` steps along a dimension, each of `step` points: what a row of the instruction covers of
-    it, or a loop around the instruction."""
+    it, or a loop around the instruction. `last`: where its last step begins, if that is moved back to end
+    with the dimension; the points that the step before it has covered count for nothing there."""
 
     dim: Dim
     extent: int
     step: int
+    last: int | None = None
+
+    def start(self, index: ir.Expr) -> ir.Expr:
+        """Where a step begins. The number of the last one is a constant."""
+        is_last = self.last is not None and const_value(index) == self.extent - 1
+        return ir.const_index(self.last or 0) if is_last else mul(index, self.step)
+
+    def covered(self, index: ir.Expr) -> int:
+        """The first point of a step that none before it has covered, where that is not its start."""
+        is_last = self.last is not None and const_value(index) == self.extent - 1
+        return self.step * (self.extent - 1) if is_last else 0
 
 
 Parts = tuple[Part, ...]
@@ -79,6 +93,24 @@ class Plan:
         pairs = zip(self.rows, extents(self.instruction, dict(self.sizes)), strict=True)
         idle = prod(extent for parts, extent in pairs if not parts)
         return idle * prod(n / d.extent for d, n in covered.items())
+
+
+def goes_beyond(p: Part) -> bool:
+    """Whether the last step of a loop over a sum ends behind its dimension."""
+    return p.dim.reduced and p.extent * p.step > p.dim.extent
+
+
+def moved_back(plan: Plan) -> Plan | None:
+    """The same with last steps of sums that end with their dimensions, where they are as deep as the
+    instruction is; None where no step goes beyond the end. What they read lies in memory as it is then, if
+    all before it does; one of the factors has to be 0 at points that are covered twice."""
+    full = largest(plan.instruction)
+    deep = prod(number(r.extent, full) for r in plan.instruction.rows if r.kind in SUMMED)
+    beyond = [p for p in plan.outer if goes_beyond(p)]
+    if not beyond or any(p.step != deep for p in beyond):
+        return None
+    moved = (replace(p, last=p.dim.extent - p.step) if p in beyond else p for p in plan.outer)
+    return replace(plan, outer=tuple(moved))
 
 
 def with_instruction(p: Plan, i: Instruction) -> Plan:
@@ -147,6 +179,8 @@ def _choices(
             continue
         at = covered.get(d, 1)
         extent = _cover(left[d], least, most, step)
+        if row.kind in SUMMED and extent < most < left[d]:
+            yield (Part(d, most, at),)  # as deep as can be, if not as even
         if extent >= left[d]:
             for e in dims:
                 rest = most // left[d]

@@ -55,13 +55,14 @@ class Place:
     """`start + sum of lane_l * steps[l]` over the extents of the vector. `extent`: points from there
     on, and below 0, do not exist. `last`: how far a start that is not constant may go, where that can
     be beyond the end. `apart`: the dimension stands where that is divided by this, and only the lanes
-    count at which it is a multiple."""
+    count at which it is a multiple. `first`: of a banded matrix points below it are 0."""
 
     start: ir.Expr
     steps: tuple[int, ...]
     extent: int
     last: int = 0
     apart: int = 1
+    first: int = 0
 
 
 @record
@@ -96,9 +97,11 @@ def shifted(at: Points, steps: Parts, index: Mapping[Dim, ir.Expr]) -> Points:
     """The points of other steps than the first."""
     places = dict(at.places)
     for p in steps:
-        by = mul(index.get(p.dim, ir.const_index(0)), p.step)
+        step = index.get(p.dim, ir.const_index(0))
         old = places.get(p.dim) or Place(ir.const_index(0), (0,) * len(at.extents), p.dim.extent)
-        places[p.dim] = replace(old, start=add(old.start, by))
+        places[p.dim] = replace(
+            old, start=add(old.start, p.start(step)), first=p.covered(step)
+        )
     return replace(at, places=places)
 
 
@@ -274,6 +277,8 @@ def band(x: Band, at: Points, under: ir.Expr | None = None) -> ir.Expr:
     along = Place(start, steps, x.r.extent * x.r_step)
     where = coordinate(along, at.extents)
     inside = and_(ge(where, 0), lt(where, along.extent))
+    if t.first:
+        inside = and_(inside, ge(coordinate(t, at.extents), t.first))
     if x.r_step > 1:
         inside = and_(inside, eq(mod(where, x.r_step), 0))
     lanes = _constant_mask(along, x.r_step, at.extents)
@@ -281,7 +286,7 @@ def band(x: Band, at: Points, under: ir.Expr | None = None) -> ir.Expr:
         return const(0, x.element(at.lanes))
     others = _others(x, at)
     there: ir.Expr | None = inside if others is None else and_(inside, others)
-    if lanes is not None and all(lanes) and others is None:
+    if lanes is not None and all(lanes) and others is None and not t.first:
         there = None
     if under is not None:
         there = under if there is None else and_(under, there)
