@@ -101,13 +101,14 @@ def goes_beyond(p: Part) -> bool:
 
 
 def moved_back(plan: Plan) -> Plan | None:
-    """The same with last steps of sums that end with their dimensions, where they are as deep as the
-    instruction is; None where no step goes beyond the end. What they read lies in memory as it is then, if
-    all before it does; one of the factors has to be 0 at points that are covered twice."""
+    """The same with last steps of sums that end with their dimensions, where all are as deep as the
+    instruction is, or the dimension is not; None where no step goes beyond the end. What they read lies in
+    memory as it is then, if all before it does; one of the factors has to be 0 at points that are covered
+    twice."""
     full = largest(plan.instruction)
     deep = prod(number(r.extent, full) for r in plan.instruction.rows if r.kind in SUMMED)
     beyond = [p for p in plan.outer if goes_beyond(p)]
-    if not beyond or any(p.step != deep for p in beyond):
+    if not beyond or any(p.step < deep < p.dim.extent for p in beyond):
         return None
     moved = (replace(p, last=p.dim.extent - p.step) if p in beyond else p for p in plan.outer)
     return replace(plan, outer=tuple(moved))
@@ -181,6 +182,8 @@ def _choices(
         extent = _cover(left[d], least, most, step)
         if row.kind in SUMMED and extent < most < left[d]:
             yield (Part(d, most, at),)  # as deep as can be, if not as even
+        elif row.kind in SUMMED and extent == left[d] and extent * at > d.extent > 1:
+            yield (Part(d, _ceil(extent, 2), at),)  # in two steps that stay inside, if one does not
         if extent >= left[d]:
             for e in dims:
                 rest = most // left[d]

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
-from hbc.ir.lang.nodes import Instruct, Load
+from hbc.ir.lang.nodes import Allocate, If, Instruct, Load
 from hbc.ir.lang.walk import nodes
 
 CONV = """
@@ -73,3 +73,34 @@ def test_a_tail_is_as_few_instructions_as_a_block(tail: str) -> None:
     products = [n for n in nodes(kernels["select"].body) if isinstance(n, Instruct)]
     assert all(dict(n.sizes)["M"] == 8 for n in products)
     assert all(isinstance(a, Load) for n in products for a in n.args)
+
+
+WHOLE = """
+size H, W
+input I: {a}[H, W + {taps} - 1]
+input F: {b}[{taps}]
+output O: {sum}[H, W]
+reduce r in {taps}
+acc[y, x] = 0
+acc[y, x] += {sum}(I[y, x + r]) * {sum}(F[r])
+O[y, x] = acc[y, x]
+schedule s for amx {{
+    O.tile(y, x, yo, xo, yi, xi, 2, 256, tail = shift).vectorize(yi).vectorize(xi)
+    acc.compute_at(O, xo).store_in(amx_tile).vectorize(y).vectorize(x)
+    acc.update.reorder(y, x, r).atomic().vectorize(y).vectorize(x).vectorize(r)
+}}
+"""
+
+
+@pytest.mark.parametrize("taps", [20, 32, 64])
+@pytest.mark.parametrize("kind", [TILES, BYTES], ids=["bf16", "bytes"])
+def test_last_steps_end_with_the_band(kind: dict[str, object], taps: int) -> None:
+    """The band is no multiple of what a product takes. Its last step is moved back, so that the image is read
+    where it lies, and the band is 0 where that step and the one before would both count."""
+    p, kernels = compiled(WHOLE.format(**kind, taps=taps), "amx")
+    assert_selected(kernels["select"])
+    whole = next(n for n in nodes(kernels["select"].body) if isinstance(n, If)).then
+    copies = {n.buffer for n in nodes(whole) if isinstance(n, Allocate)}
+    assert not any(name.startswith("I_packed") for name in copies)
+    for stage in CHECKED:
+        assert_agrees(p, kernels[stage], {"H": 3, "W": 300})
