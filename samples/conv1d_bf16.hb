@@ -28,6 +28,7 @@ schedule portable for c {
 # vectors beside them.
 schedule dot for avx512bf16 {
     O.tile(y, x, yo, xo, yi, xi, 1, 256, tail = shift)
+        .vectorize(yi).vectorize(xi).parallel(yo)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
     acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
     acc.update.specialize(T % 64 == 0).split(r, ro, ri, 64).reorder(ro, y, x, ri)
@@ -41,9 +42,11 @@ schedule dot for avx512bf16 {
 # three times as long to load. Narrow images have tiles of one row.
 schedule tiles for amx {
     O.specialize(W >= 256 and H >= 4).tile(y, x, yo, xo, yi, xi, 4, 256, tail = shift)
+        .vectorize(yi).vectorize(xi).parallel(yo)
     O.specialize(W >= 256).tile(y, x, yo, xo, yi, xi, 1, 256, tail = shift)
+        .vectorize(yi).vectorize(xi).parallel(yo)
     O.tile(y, x, yo, xo, yi, xi, 1, 16, tail = shift)
-    O.vectorize(yi).vectorize(xi).parallel(yo)
+        .vectorize(yi).vectorize(xi).parallel(yo)
     I.in(image).compute_at(O, yo).vectorize(x, 32).pad_storage(x, 32)
     acc.compute_at(O, xo).store_in(amx_tile).vectorize(x).vectorize(y)
     acc.update.specialize(T % 256 == 0).split(r, ro, ri, 256).reorder(ro, y, x, ri)

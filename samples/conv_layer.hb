@@ -32,6 +32,18 @@ schedule dot for avx512bf16 {
     acc.update.atomic().vectorize(ci).vectorize(k, 16).unroll(k).unroll(x)
 }
 
+# For T = bf16 on tiles: 2 x 2 of 16 pixels by 16 channels.
+schedule tiles for amx {
+    O.split(x, xo, xb, 32, tail = shift).split(k, ko, kb, 32, tail = shift)
+    O.tile(xb, kb, xt, kt, xi, ki, 16, 16).reorder(n, y, xo, ko, xt, kt, xi, ki).parallel(y)
+    O.unroll(xt).unroll(kt).vectorize(xi).vectorize(ki)
+    acc.compute_at(O, ko).store_in(amx_tile)
+    acc.tile(x, k, xt, kt, xi, ki, 16, 16).unroll(xt).unroll(kt).vectorize(xi).vectorize(ki)
+    acc.update.split(c, co, ci, 32).tile(x, k, xt, kt, xi, ki, 16, 16)
+    acc.update.reorder(n, y, s, r, co, xt, kt, xi, ki, ci)
+    acc.update.unroll(xt).unroll(kt).atomic().vectorize(xi).vectorize(ki).vectorize(ci)
+}
+
 schedule fast for avx512 {
     O.split(k, ko, ki, 64, tail = shift).split(x, xo, xi, 5, tail = shift)
     O.reorder(ko, n, y, xo, xi, ki).vectorize(ki, 16).unroll(ki).unroll(xi).parallel(ko)

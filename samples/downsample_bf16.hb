@@ -46,6 +46,19 @@ schedule dot_bytes for avx512vnni {
         .split(s, so, sp, 8).split(sp, si, sp, 2).reorder(so, sp, ro, y, si, x, ri).unroll(si)
 }
 
+# On tiles: 256 outputs of a row are one of 16 x 16, each row of taps is a banded matrix, made once and loaded
+# once for four rows.
+schedule tiles for amx {
+    O.specialize(W >= 256 and H >= 4).tile(y, x, yo, xo, yi, xi, 4, 256, tail = shift)
+        .vectorize(yi).vectorize(xi).parallel(yo)
+    O.tile(y, x, yo, xo, yi, xi, 1, 16, tail = shift).vectorize(yi).vectorize(xi).parallel(yo)
+    acc.compute_at(O, xo).store_in(amx_tile).vectorize(x).vectorize(y)
+    acc.update.specialize(T % 16 == 0).split(r, ro, ri, 16).reorder(s, ro, y, x, ri)
+        .atomic().vectorize(y).vectorize(x).vectorize(ri)
+    acc.update.split(r, ro, ri, 16).reorder(s, ro, y, x, ri)
+        .atomic().vectorize(y).vectorize(x).vectorize(ri)
+}
+
 schedule fast for avx512 {
     O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)

@@ -129,6 +129,8 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
 TYPES: dict[tuple[str, str], Types] = {
     ("conv2d", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
     ("conv2d", "avx512bf16"): (("TI", "bf16"), ("TK", "bf16")),
+    ("conv2d", "amx"): (("TI", "bf16"), ("TK", "bf16")),
+    ("conv_layer", "amx"): (("T", "bf16"),),
     ("downsample_bf16", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
     ("upsample", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
     ("upsample", "avx512bf16"): (("TI", "bf16"), ("TK", "bf16")),
