@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from hbc.cli.show.report import notice
-from hbc.codegen.build.processor import can_run
+from hbc.codegen.build.processor import can_run, in_halves
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import TARGETS, Target, schedule_order
 from hbc.ir.lang.types import DType
 from hbc.ir.lang.walk import nodes
+
+TUNED = "tuned_"  # how `hbc tune` begins the names of what it writes
 
 
 def best_target(
@@ -47,6 +49,23 @@ def outdone(p: Pipeline, own: Schedule, target: Target) -> bool:
     held = frozenset(_types(p))
     here = (t for t in TARGETS.values() if t.machine == target.machine and t.instruction_sets)
     return any(can_run(t) and _multiplies(t, held, target) for t in here)
+
+
+def fitting(p: Pipeline, own: Schedule) -> Schedule:
+    """Of the schedules of the file for the targets of `own`, which would be taken, the one whose vectors are
+    as long as this processor does them at once: where several differ in that, they are for different
+    machines. One that was tuned stays, and one without a length."""
+    if own.choices or own.name.startswith(TUNED) or in_halves() or not _longest_vector(own):
+        return own
+    others = [s for s in p.schedules if s.targets == own.targets and s.condition is None]
+    widest = max(others, key=_longest_vector, default=own)  # the first of those that are as long
+    return widest if _longest_vector(widest) > _longest_vector(own) else own
+
+
+def _longest_vector(s: Schedule) -> int:
+    """Lanes of the longest vectors that it asks for by a number."""
+    given = (d.args[-1] for line in s.lines for d in line.directives if d.name == "vectorize")
+    return max((n for n in given if isinstance(n, int)), default=0)
 
 
 def _rank(t: Target) -> tuple[bool, int, int]:

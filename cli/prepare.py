@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hbc.cli.best_target import best_target, outdone
+from hbc.cli.best_target import best_target, fitting, outdone
 from hbc.cli.compiled import NO_SCHEDULE, Chosen, Compiled, Runner
 from hbc.cli.machine import target_named
 from hbc.cli.show.report import notice, show_diagnostics
@@ -24,7 +24,7 @@ from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import GPU, TARGETS, Target
+from hbc.ir.lang.target import GPU, TARGETS, X86, Target
 
 if TYPE_CHECKING:
     from hbc.cli.automatic import Automatic
@@ -56,6 +56,8 @@ def choose(
     chosen_target = replace(chosen_target, isa=isa)
     chosen = None if asked else choose_schedule(pipeline, chosen_target.name, schedule)
     made = None
+    if chosen is not None and target is None and schedule is None and chosen_target.machine == X86:
+        chosen = fitting(pipeline, chosen)
     if chosen is not None and target is None and schedule is None and not isa:
         better = _better(pipeline, chosen, chosen_target, settings, fix_sizes)
         if better is not None:

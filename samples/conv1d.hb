@@ -36,7 +36,7 @@ schedule fast for avx512 {
     acc.update.unroll(r, 8)
 }
 
-# For cores whose two multiply-add units both take vectors of 16: hbc bench --schedule wide.
+# For cores whose two multiply-add units both take vectors of 16; hbc takes it there.
 schedule wide for avx512 {
     O.tile(y, x, yo, xo, yi, xi, 1, 256, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)

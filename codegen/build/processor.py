@@ -67,6 +67,19 @@ def _taken_away(pretended: str, has: frozenset[str]) -> frozenset[str]:
     return frozenset(lost)
 
 
+# AMD's family 19h (Zen 3, Zen 4) does vectors of 512 bits in two halves: "Software Optimization Guide for the
+# AMD Zen4 Microarchitecture", publication 57647, section 2.11.
+_HALVES = re.compile(
+    r"^vendor_id\s*:\s*AuthenticAMD$.*?^cpu family\s*:\s*25$", re.MULTILINE | re.DOTALL
+)
+
+
+def in_halves() -> bool:
+    """Whether this processor does a vector of 512 bits in two halves: vectors of 256 are as fast then."""
+    text = CPUINFO.read_text(encoding="utf-8", errors="replace") if CPUINFO.exists() else ""
+    return _HALVES.search(text) is not None
+
+
 @functools.cache
 def processor_features() -> frozenset[str]:
     """What the processor has, whatever is pretended."""

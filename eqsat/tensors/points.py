@@ -99,9 +99,7 @@ def shifted(at: Points, steps: Parts, index: Mapping[Dim, ir.Expr]) -> Points:
     for p in steps:
         step = index.get(p.dim, ir.const_index(0))
         old = places.get(p.dim) or Place(ir.const_index(0), (0,) * len(at.extents), p.dim.extent)
-        places[p.dim] = replace(
-            old, start=add(old.start, p.start(step)), first=p.covered(step)
-        )
+        places[p.dim] = replace(old, start=add(old.start, p.start(step)), first=p.covered(step))
     return replace(at, places=places)
 
 

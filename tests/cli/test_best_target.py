@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.prepare import choose
+from hbc.codegen.build import processor
 from hbc.ir.lang.target import TARGETS
 
 KERNEL = """
@@ -143,3 +144,45 @@ def test_a_schedule_of_a_lesser_target_loses_to_instructions_that_it_does_not_us
         "avx512", "portable",
     )  # fmt: skip
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "halves", "taken"),
+    [
+        ("short", False, "long"),
+        ("short", True, "short"),
+        ("tuned_short", False, "tuned_short"),
+        ("long", True, "long"),
+    ],
+)
+def test_vectors_as_long_as_the_processor_does_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, halves: bool, taken: str
+) -> None:
+    """Two schedules for one target that differ in their vectors are for different machines."""
+    file = kernel(tmp_path, FLOATS)
+    both = {first: 16 if first == "long" else 8} | {
+        "long" if first != "long" else "short": 16 if first != "long" else 8
+    }
+    lines = [f"schedule {n} for avx512 {{ C.vectorize(j, {v}) }}\n" for n, v in both.items()]
+    file.write_text(file.read_text(encoding="ascii") + "".join(lines), encoding="ascii")
+    monkeypatch.setattr("hbc.cli.best_target.in_halves", lambda: halves)
+    assert chosen(file, AVX512, monkeypatch) == ("avx512", taken)
+    assert chosen(file, AVX512, monkeypatch, first) == ("avx512", first)
+
+
+@pytest.mark.parametrize(
+    ("text", "halves"),
+    [
+        ("vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t: 17\n", True),
+        ("vendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t: 17\n", False),
+        ("vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t: 207\n", False),
+        ("", False),
+    ],
+)
+def test_processors_that_halve_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, halves: bool
+) -> None:
+    file = tmp_path / "cpuinfo"
+    file.write_text(text, encoding="ascii")
+    monkeypatch.setattr(processor, "CPUINFO", file)
+    assert processor.in_halves() is halves
