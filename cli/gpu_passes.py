@@ -12,6 +12,7 @@ from hbc.codegen.fragments.row_registers import row_registers
 from hbc.codegen.fragments.whole_pieces import whole_pieces
 from hbc.codegen.gpu.aligned_launches import aligned_launches
 from hbc.codegen.gpu.asynchronous_products import asynchronous_products
+from hbc.codegen.gpu.bulk_copies import bulk_copies
 from hbc.codegen.gpu.gathered_updates import gathered_updates
 from hbc.codegen.gpu.same_fills import drop_repeated_fills
 from hbc.codegen.gpu.shared_reuse import reuse_shared
@@ -34,6 +35,7 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "private-tiles": private_tiles,
     "selected": lambda k: drop_repeated_fills(place_temporaries(moves_anywhere(k))),
     "gather-updates": gathered_updates,
+    "bulk-copies": bulk_copies,
     "begin-products": lambda k: asynchronous_products(sums_in_place(k)),
     "rotate": stage_copies,
     "reuse-shared": reuse_shared,

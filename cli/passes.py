@@ -191,6 +191,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Vectors of elements apart become whole loads, stores, shuffles. After `share`, which joins loads."),
     Pass("wide-loads", on_kernel(widen_loads), WIDE,
         "Loads of elements close together become one, shuffled. After `share`, which joins equal loads."),
+    Pass("bulk-copies", on_gpu("bulk-copies"), GPUS,
+        "One instruction copies boxes of arrays where the host finds that strides allow. Before layouts."),
     Pass("begin-products", on_gpu("begin-products"), GPUS,
         "Products that run on while threads go on are begun, and waited for. Before copies run ahead."),
     Pass("rotate", on_gpu("rotate"), GPUS,

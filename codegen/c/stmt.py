@@ -86,7 +86,10 @@ def _statement(s: ir.Stmt, unit: Unit, *, last: bool = True) -> None:
                     unit.out.line("break;")
         case ir.LetStmt():
             statement(s, unit, last=last)
-        case ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Fence():
+        case (
+            ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Fence() | ir.BulkCopy()
+            | ir.BulkGroup() | ir.BulkWait()
+        ):  # fmt: skip
             raise InternalError("codegen: a barrier outside of a GPU's kernel")
         case _:
             assert_never(s)

@@ -9,6 +9,7 @@ from pathlib import Path
 from hbc.codegen.c.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
 from hbc.codegen.c.entry import MEASURE, OVERLAP
 from hbc.codegen.c.stmt import statement
+from hbc.codegen.cuda.bulk import MAPS, has_maps
 from hbc.codegen.cuda.copies import HEADER as COPIES
 from hbc.codegen.cuda.copies import copies_ahead
 from hbc.codegen.cuda.entry import cuda_error, device_entries, host_entries, wait_entry
@@ -46,7 +47,7 @@ _OWN_NAMES = (
     "last_error", "launched", "launches", "launch_count", "LAUNCHES_KEPT", "failed", "describe",
     "refused", "unfinished", "too_large", "device_memory", "copied", "is_int",
     "fits", "index_t", "grid", "blocks_x", "blocks_y", "blocks_z", "resident_blocks", "resident",
-    "tile_count",
+    "tile_count", "map_maker", "unmapped",
 )  # fmt: skip
 
 
@@ -105,6 +106,8 @@ def _alignments(kernel: Kernel) -> dict[str, int]:
     """Bytes that each array must be aligned to for its widest access."""
     alignments: dict[str, int] = {}
     for n in nodes(kernel.body):
+        if isinstance(n, ir.BulkCopy):
+            alignments[n.source] = max(alignments.get(n.source, 1), FRAGMENT_ALIGN // 2)
         if isinstance(n, ir.Load | ir.Store):
             t = n.type if isinstance(n, ir.Load) else n.value.type
             size = min(t.lanes * t.element.bytes, FRAGMENT_ALIGN)
@@ -114,7 +117,8 @@ def _alignments(kernel: Kernel) -> dict[str, int]:
 
 def _touched(kernel: Kernel, buffer: str) -> bool:
     return any(
-        isinstance(n, ir.Load | ir.Store | ir.Prefetch) and n.buffer == buffer
+        (isinstance(n, ir.Load | ir.Store | ir.Prefetch) and n.buffer == buffer)
+        or (isinstance(n, ir.BulkCopy) and n.source == buffer)
         for n in nodes(kernel.body)
     )
 
@@ -156,7 +160,8 @@ def _launches(abi: Abi, unit: Unit) -> str:
 def _host_functions(kernel: Kernel) -> list[str]:
     """The texts of those that not every file has."""
     overlap = [OVERLAP] if overlap_pairs(kernel) else []
-    return [MEASURE, *overlap, *([RESIDENT] if has_resident(kernel) else [])]
+    resident = [RESIDENT] if has_resident(kernel) else []
+    return [MEASURE, *overlap, *resident, *([MAPS] if has_maps(kernel) else [])]
 
 
 def _file(about: str, kernel: Kernel, tables: Sequence[tuple[Table, Buffer]], unit: Unit) -> str:
@@ -164,6 +169,8 @@ def _file(about: str, kernel: Kernel, tables: Sequence[tuple[Table, Buffer]], un
     out.raw(f'/* {about} */\n#include "{kernel.name}.h"\n')
     out.blank()
     out.raw(_INCLUDES)
+    if has_maps(kernel):
+        out.raw("#include <cuda.h>")
     if copies_ahead(kernel):
         out.raw(f"#include <{COPIES}>")
     included = sorted({i.place.header for i in kernel.instructions if i.place.header})

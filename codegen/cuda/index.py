@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
+from hbc.codegen.cuda.bulk import MAP
 from hbc.codegen.plan.index_width import Bound, Term, index_bounds
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import Writer
@@ -73,7 +74,8 @@ def kernel_text(
         return out
     body = f"{name}{BODY_SUFFIX}"
     out.raw(f"template <class {EITHER}>")
-    out.function(f"static __device__ __forceinline__ void {body}", parameters, "")
+    inside = [p.replace(MAP, "const CUtensorMap &") for p in parameters]
+    out.function(f"static __device__ __forceinline__ void {body}", inside, "")
     with out.braces():
         out.lines += lines
     arguments = ", ".join([*names, *(array for _, array in arrays)])

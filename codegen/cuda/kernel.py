@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hbc.codegen.c.stmt import statement
+from hbc.codegen.cuda.bulk import map_lines, with_maps
 from hbc.codegen.cuda.digits import with_digits
 from hbc.codegen.cuda.fragments import fragments
 from hbc.codegen.cuda.index import (
@@ -43,8 +44,8 @@ from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite
 
 MOST_THREADS = 1024
-ANY_STRIDES = "_any_strides"
-"""Behind the name of the kernel for what the fastest version does not take."""
+SUFFIXES = ("", "_any_strides", "_by_threads")
+"""Behind the names of kernels, by version: for what the fastest does not take, and without copies in bulk."""
 _THREAD = re.compile(r"\bthread\b(?!s)")
 _LANES = {GROUP_LANE: GROUP, LANE: WARP}
 
@@ -125,16 +126,18 @@ def _launch(s: ir.For, unit: Unit) -> None:
             f"a block of {threads} threads: a GPU runs at most {MOST_THREADS}", s.span,
             "split the loops of `gpu_threads` further",
         )  # fmt: skip
-    version = ANY_STRIDES if loops[0].marks.version else ""
+    version = SUFFIXES[loops[0].marks.version]
     name = unit.scope.fresh(f"{_kernel_name(unit)}_{_result(body)}{version}")
     unit.scope.frames[0].taken.add(name)
     unit = replace(unit, fragments=all_fragments)
     indices = index_type(loops, body, unit)
     if indices.fits:
         unit.scope.frames[0].taken |= {f"{name}{WIDE_SUFFIX}", f"{name}{BODY_SUFFIX}"}
-    arguments = _function(name, s, loops, body, threads, shared, indices, unit)
+    maps = with_maps(s, unit)
+    arguments = _function(name, s, loops, body, threads, shared, indices, maps, unit)
     dynamic = shared if shared > STATIC_SHARED else 0
-    print_launch(Launch(name, loops, threads, dynamic, arguments, indices.fits), unit)
+    made = map_lines(unit)
+    print_launch(Launch(name, loops, threads, dynamic, arguments, indices.fits, made), unit)
 
 
 def block_loops(s: ir.Stmt) -> tuple[list[ir.For], ir.Stmt]:
@@ -159,10 +162,12 @@ def _result(body: ir.Stmt) -> str:
 
 def _function(
     name: str, nest: ir.For, loops: Sequence[ir.For], body: ir.Stmt, threads: int, shared: int,
-    indices: IndexType, unit: Unit,
+    indices: IndexType, maps: Sequence[tuple[str, str]], unit: Unit,
 ) -> list[str]:  # fmt: skip
     """Prints the device function; returns the arguments to call it with."""
     names, arrays, values = _parameters(nest, loops, body, unit)
+    arrays += maps
+    values += [name for _, name in maps]
     body = with_digits(body)
     used = names_read(body)
     device = replace(

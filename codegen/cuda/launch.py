@@ -17,7 +17,7 @@ AXES = "xyz"
 @record
 class Launch:
     """Of one device function, or with `fits` of one of two: the condition for the one with indices of 32
-    bits. `dynamic`: bytes of shared memory beyond those that every block may have."""
+    bits. `dynamic`: bytes of shared memory beyond those that every block may have; `maps`: of `map_lines`."""
 
     kernel: str
     loops: Sequence[ir.For]
@@ -25,6 +25,7 @@ class Launch:
     dynamic: int
     arguments: Sequence[str]
     fits: str
+    maps: Sequence[tuple[str, str]] = ()
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -54,6 +55,10 @@ def print_launch(launch: Launch, unit: Unit) -> None:
             if launch.fits:
                 out.line(f"const bool fits = {launch.fits};")
             _allow_shared(launch, unit)
+            for declared, condition in launch.maps:
+                for line in declared.splitlines():
+                    out.line(line)
+                leave(condition, code, unit)
             if resident is None:
                 out.line(f"const dim3 grid({', '.join(f'(unsigned)blocks_{a}' for a in AXES)});")
             else:

@@ -58,12 +58,15 @@ def shared_operand(x: ir.Load, i: Instruction, unit: Unit) -> str:
     rows, held, flat = _shared(i.place), unit.buffers[x.buffer], lane_offsets(x.index)
     if held.swizzle is None or not held.swizzle.line or flat is None:
         raise InternalError(f"codegen: `{x.buffer}` does not lie as `{i.name}` reads it")
+    boxes = held.swizzle.lines > rows.rows  # whose pieces of rows lie below each other
     start, more = _apart(linear(simplify(add(flat[0], flat[1][0]))), held, unit)
     values = {
         "pointer": f"&{held.text}[{scalar(start, unit)}]",
         "more": f"{held.element.bytes} * {more.at(MUL)}",
-        "across": str(rows.rows * rows.row_bytes),
-        "down": str(rows.rows * held.swizzle.row * held.element.bytes),
+        "across": str(held.swizzle.lines * rows.row_bytes),
+        "down": str(
+            rows.rows * (rows.row_bytes if boxes else held.swizzle.row * held.element.bytes)
+        ),
     }
     return fill(rows.operand, values)
 

@@ -12,6 +12,7 @@ from math import prod
 
 from hbc.codegen.c.stmt import braced, statement
 from hbc.codegen.cuda.atomics import atomic_statement
+from hbc.codegen.cuda.bulk import bulk_statement, signals
 from hbc.codegen.cuda.copies import copy_statement
 from hbc.codegen.cuda.fragments import declare_fragment, fragment_statement
 from hbc.codegen.cuda.lane_fragments import GROUP_LANE, GROUP_NUMBER, LANE
@@ -46,12 +47,16 @@ def device_statement(s: ir.Stmt, unit: Unit) -> bool:
             pass
         case ir.Allocate(memory=Memory.SHARED):
             _shared(s, unit)
+        case ir.Allocate(memory=Memory.SIGNAL):
+            _signals(s, unit)
         case ir.Allocate(memory=memory) if memory in FRAGMENTS:
             _fragment(s, unit)
         case ir.Store(atomic=op) if op is not None:
             atomic_statement(s, op, unit)
         case ir.Store() if copy_statement(s, unit) or fragment_statement(s, unit):
             pass
+        case ir.BulkGroup() | ir.BulkCopy() | ir.BulkWait():
+            bulk_statement(s, unit)
         case ir.Fence() | ir.CopyCommit(products=True) | ir.CopyWait(products=True):
             product_statement(s, unit)
         case ir.CopyCommit() | ir.CopyWait():
@@ -90,7 +95,8 @@ def shared_alignment(body: ir.Stmt) -> int:
 
 def _arrays(body: ir.Stmt) -> list[ir.Allocate]:
     """In shared memory, as they are declared."""
-    return [n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED]
+    shared = (Memory.SHARED, Memory.SIGNAL)
+    return [n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory in shared]
 
 
 def array_bytes(s: ir.Allocate) -> int:
@@ -99,10 +105,12 @@ def array_bytes(s: ir.Allocate) -> int:
 
 
 def _alignment(s: ir.Allocate) -> int:
-    """Bytes that an array in shared memory begins at a multiple of: pieces of rows lie at multiples of
-    their size, from which the hardware finds how their units change places."""
-    piece = 0 if s.swizzle is None else s.swizzle.lines * s.swizzle.line * s.element.bytes
-    return max(ALIGN, piece)
+    """Bytes that an array in shared memory begins at a multiple of: rows whose units change places, each in
+    another way, from which the hardware finds how they do."""
+    if s.swizzle is None or not s.swizzle.line:
+        return ALIGN
+    rows = min(s.swizzle.lines, s.swizzle.line // s.swizzle.unit)
+    return max(ALIGN, rows * s.swizzle.line * s.element.bytes)
 
 
 def _nests(s: ir.Stmt) -> list[ir.For]:
@@ -171,6 +179,11 @@ def _index(loop: ir.For, text: str, used: bool, unit: Unit) -> None:
 def _shared(s: ir.Allocate, unit: Unit) -> None:
     declare_shared(s, unit)
     statement(s.body, unit)
+
+
+def _signals(s: ir.Allocate, unit: Unit) -> None:
+    declare_shared(s, unit)
+    signals(s, unit.buffers[s.buffer].text, unit)
 
 
 def declare_shared(s: ir.Allocate, unit: Unit) -> None:

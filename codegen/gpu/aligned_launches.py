@@ -25,8 +25,14 @@ Multiples = Mapping[str, int]
 
 def aligned_launches(kernel: Kernel) -> Kernel:
     """The kernel with two launches for one wherever a loop of its blocks tests strides of arguments."""
-    strides = {a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)}
+    strides = strides_of(kernel)
     return kernel.map_body(lambda s: _outside(s, strides))
+
+
+def strides_of(kernel: Kernel) -> frozenset[str]:
+    """The names of the strides of its arguments."""
+    dims = ((a, d) for a in kernel.arguments for d in range(len(a.extents) - 1))
+    return frozenset(a.stride_name(d) for a, d in dims)
 
 
 def _outside(s: ir.Stmt, strides: Collection[str]) -> ir.Stmt:
@@ -39,11 +45,11 @@ def _outside(s: ir.Stmt, strides: Collection[str]) -> ir.Stmt:
     for test in tests:
         for name, n in test:
             needed[name] = lcm(needed.get(name, 1), n)
-    rest = s if len(tests) > 1 else _without(s, needed, False)
+    rest = s if len(tests) > 1 else without_tests(s, needed, False)
     assert isinstance(rest, ir.For)
     return ir.If(
         and_(*(eq(mod(ir.Var(name), n), 0) for name, n in sorted(needed.items()))),
-        _without(s, needed, True),
+        without_tests(s, needed, True),
         replace(rest, marks=replace(rest.marks, version=1)),
     )
 
@@ -73,10 +79,10 @@ def _multiples(e: ir.Expr) -> list[tuple[str, int]] | None:
             return None
 
 
-def _without(s: ir.Stmt, known: Multiples, holds: bool) -> ir.Stmt:
+def without_tests(s: ir.Stmt, known: Multiples, holds: bool) -> ir.Stmt:
     """The statement where every test of `known` holds, or none does."""
     test = _multiples(s.condition) if isinstance(s, ir.If) else None
     if isinstance(s, ir.If) and test and all(known.get(name, 1) % n == 0 for name, n in test):
         taken = s.then if holds else s.otherwise
-        return block() if taken is None else _without(taken, known, holds)
-    return map_stmt(s, lambda e: e, lambda c: _without(c, known, holds))
+        return block() if taken is None else without_tests(taken, known, holds)
+    return map_stmt(s, lambda e: e, lambda c: without_tests(c, known, holds))

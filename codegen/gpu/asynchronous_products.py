@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from hbc.codegen.gpu.swizzle import split_place, swizzle_bits
 from hbc.ir.algebra.bounds import constant_bounds
@@ -38,19 +39,28 @@ def asynchronous_products(kernel: Kernel) -> Kernel:
     instructions = {i.name: i for i in kernel.instructions}
     if not any(i.shared or i.place.asynchronous for i in kernel.instructions):
         return kernel
-    allocated = {n.buffer: n for n in nodes(kernel.body) if isinstance(n, ir.Allocate)}
-    work = _Work(instructions, allocated)
-    body = work.stmt(kernel.body)
-    return replace(kernel, body=work.laid_out(body))
+    return kernel.map_body(lambda s: _launches(s, instructions))
+
+
+def _launches(s: ir.Stmt, instructions: Mapping[str, Instruction]) -> ir.Stmt:
+    """Each launch by itself: an array of one may lie in another way than that of another."""
+    if not isinstance(s, ir.For) or s.kind is not ir.LoopKind.BLOCK:
+        return map_stmt(s, lambda e: e, lambda c: _launches(c, instructions))
+    below = list(nodes(s))
+    allocated = {n.buffer: n for n in below if isinstance(n, ir.Allocate)}
+    boxes = {n.buffer: prod(n.box[:-1]) for n in below if isinstance(n, ir.BulkCopy)}
+    work = _Work(instructions, allocated, boxes)
+    return work.laid_out(work.stmt(s))
 
 
 @dataclass(slots=True)
 class _Work:
-    """`layouts`: of the arrays that products read, by buffer. `nest`: the loops over threads that the walk is
-    in."""
+    """`boxes`: how many rows the boxes have that are copied to arrays. `layouts`: of the arrays that products
+    read, by buffer. `nest`: the loops over threads that the walk is in."""
 
     instructions: Mapping[str, Instruction]
     allocated: Mapping[str, ir.Allocate]
+    boxes: Mapping[str, int] = field(default_factory=dict)
     layouts: dict[str, ir.Swizzle] = field(default_factory=dict)
     nest: ir.For | None = None
 
@@ -129,7 +139,7 @@ class _Work:
         rows, a = i.place.shared, self.allocated.get(x.buffer) if isinstance(x, ir.Load) else None
         if not isinstance(x, ir.Load) or rows is None or a is None or a.memory is not Memory.SHARED:
             raise self.elsewhere(s, i, x.buffer if isinstance(x, ir.Load) else s.buffer)
-        layout = operand_layout(x, run, a, rows, facts)
+        layout = operand_layout(x, run, a, rows, facts, self.boxes.get(x.buffer, 0))
         if layout is None or self.layouts.setdefault(x.buffer, layout) != layout:
             raise self.misplaced(s, a, rows)
 
@@ -158,10 +168,11 @@ class _Work:
 
 
 def operand_layout(
-    x: ir.Load, run: int, a: ir.Allocate, rows: SharedRows, facts: Facts
+    x: ir.Load, run: int, a: ir.Allocate, rows: SharedRows, facts: Facts, box: int = 0
 ) -> ir.Swizzle | None:
     """How an array lies of which a product reads rows of so many elements; None where they are no whole
-    pieces, or no whole units of one row of them."""
+    pieces, or no whole units of one row of them. `box`: how many rows lie together, for each piece of a row,
+    where they come as boxes."""
     flat = lane_offsets(x.index)
     per, size = rows.row_bytes // a.element.bytes, rows.unit // a.element.bytes
     if flat is None or x.mask is not None or per < 1 or size < 1:
@@ -185,4 +196,6 @@ def operand_layout(
     low, high = constant_bounds(to_expr(inside), facts)
     begins = inside.constant % step == 0 and all(c % step == 0 for _, c in inside.terms)
     fits = low is not None and high is not None and low >= 0 and high + run <= pitch
-    return layout if begins and fits else None
+    if not begins or not fits:
+        return None
+    return replace(layout, lines=box) if box and pitch > per else layout

@@ -35,9 +35,10 @@ from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import add, const_value, lt, mod, mul, sub
+from hbc.ir.lang.build import add, const_value, floordiv, lt, mod, mul, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.names import unused
+from hbc.ir.lang.types import I64, Memory
 from hbc.ir.lang.walk import (
     block,
     free_variables,
@@ -61,12 +62,31 @@ def stage_copies(kernel: Kernel) -> Kernel:
     return kernel.map_body(_Pass(taken).stmt)
 
 
+def _comes_again(s: ir.Stmt) -> bool:
+    """Whether a block does what is in the loop more than once."""
+    return isinstance(s, ir.For) and (s.marks.resident is not None or s.kind is ir.LoopKind.SERIAL)
+
+
 @dataclass(slots=True)
 class _Pass:
+    """`again`: inside of a loop of a block, or of blocks that stay; `used`: the block has had arrays in
+    shared memory."""
+
     taken: set[str]
+    again: bool = False
+    used: bool = False
 
     def stmt(self, s: ir.Stmt) -> ir.Stmt:
-        s = map_stmt(s, lambda e: e, self.stmt)
+        again, used = self.again, self.used
+        self.again = again or _comes_again(s)
+        if isinstance(s, ir.If):
+            s = self._branches(s)
+        else:
+            s = map_stmt(s, lambda e: e, self.stmt)
+        self.again = again
+        self.used = self.used or (isinstance(s, ir.Allocate) and s.memory is Memory.SHARED)
+        if isinstance(s, ir.For) and s.kind is ir.LoopKind.BLOCK:
+            self.used = False
         if not isinstance(s, ir.For) or s.marks.stages == 1:
             return s
         if s.marks.stages > MOST_STAGES:
@@ -85,9 +105,20 @@ class _Pass:
         later = run_on(body.rest) if s.marks.stages > 2 else None
         if later is not None:
             body = replace(body, rest=later.rest)
-        return _Staged(
-            s, body, self._fresh(s.var, "slot"), self._fresh(s.var, "ahead"), later
-        ).whole()
+        slot, ahead = self._fresh(s.var, "slot"), self._fresh(s.var, "ahead")
+        signal = self._fresh(s.var, "landed") if any(map(_is_bulk, body.copies)) else ""
+        return _Staged(s, body, slot, ahead, later, signal, self.again, again or used).whole()
+
+    def _branches(self, s: ir.If) -> ir.If:
+        """Of which a block runs one."""
+        before = self.used
+        then = self.stmt(s.then)
+        after, self.used = self.used, before
+        other = None if s.otherwise is None else self.stmt(s.otherwise)
+        self.used = self.used or after
+        return (
+            s if then is s.then and other is s.otherwise else replace(s, then=then, otherwise=other)
+        )
 
     def _fresh(self, loop: str, what: str) -> str:
         name = unused(f"{loop}_{what}", self.taken)
@@ -98,17 +129,24 @@ class _Pass:
 @dataclass(slots=True)
 class _Staged:
     """A loop on its way. `slot` and `ahead` are names for which slot the iteration uses, and which the
-    copies go to that it begins; `later`: its products run on into the next iteration."""
+    copies go to that it begins; `later`: its products run on into the next iteration; `signal` is what
+    copies in bulk land at, if there are any; `again`: the block may come to the loop again; `used`: it may
+    have used the slots for something else."""
 
     loop: ir.For
     body: StagedBody
     slot: str
     ahead: str
     later: RunOn | None = None
+    signal: str = ""
+    again: bool = False
+    used: bool = False
     sizes: dict[str, int] = field(default_factory=dict)  # elements of a slot, by buffer
 
     def _reason(self) -> str:
         """Why there is a barrier in each iteration."""
+        if self.signal:
+            return f"what the last iteration of `{self.loop.var}` read is free"
         names = ", ".join(f"`{a.buffer}`" for a in self.body.buffers)
         return f"copies to {names} have landed; what the last iteration of `{self.loop.var}` read is free"
 
@@ -130,6 +168,7 @@ class _Staged:
             self.sizes[a.buffer] = -(-int(const_value(a.extent) or 1) // per_row) * per_row
         copies = [asynchronous(s, self.sizes) for s in self.body.copies]
         waits = any(is_asynchronous(s) for s in copies)
+        by_threads = not all(map(_is_bulk, copies))
         number = simplify(sub(ir.Var(loop.var), loop.start))
         inside = NOTHING.with_range(loop.var, self._range(loop.extent))
         later = self._copies(copies, add(ir.Var(loop.var), ahead), ir.Var(self.ahead), inside)
@@ -137,10 +176,11 @@ class _Staged:
         commit: list[ir.Stmt] = [ir.CopyCommit()] if waits else []
         steady = block(
             *([ir.CopyWait(ahead - 1)] if waits else []),
-            *([ir.Fence(ir.FenceKind.STORES)] if self._has_products() else []),
+            *([ir.Fence(ir.FenceKind.STORES)] if by_threads and self._has_products() else []),
             ir.Barrier(note=self._reason()),
             ir.If(simplify(lt(add(number, ahead), loop.extent)), later),
             *commit,
+            *self._landed(number),
             ir.LetStmt(self.slot, simplify(mod(number, stages)), self._use(ir.Var(self.slot))),
         )
         whole: ir.Stmt = replace(loop, body=steady, marks=replace(loop.marks, stages=1))
@@ -149,6 +189,8 @@ class _Staged:
             # products are adding to, so that both ways have the same ones.
             whole = ir.If(simplify(lt(0, loop.extent)), block(whole, self.later.wait))
         result = block(self._first(copies, commit), whole, *([ir.CopyWait(0)] if waits else []))
+        if self.signal:
+            result = self._with_signal(result)
         for a in () if self.later is None else self.later.outside:
             result = replace(a, body=result)
         for a in reversed(self.body.buffers):
@@ -156,6 +198,22 @@ class _Staged:
             extent = ir.const_index(self.sizes[a.buffer] * stages)
             result = replace(a, extent=extent, body=result, note=note)
         return result
+
+    def _landed(self, number: ir.Expr) -> list[ir.Stmt]:
+        """The wait for what was copied in bulk for the iteration of this number."""
+        stages = self.loop.marks.stages
+        slot, turn = simplify(mod(number, stages)), simplify(floordiv(number, stages))
+        return [ir.BulkWait(self.signal, slot, turn)] if self.signal else []
+
+    def _with_signal(self, s: ir.Stmt) -> ir.Stmt:
+        """With what the copies land at, which is there for the thread that begins them; for others behind the
+        barrier of the first iteration."""
+        free = ir.Barrier(note="what was done to the slots before is over")
+        ended = [ir.Barrier(note=f"nobody waits at `{self.signal}` any more")] if self.again else []
+        body = block(ir.Fence(ir.FenceKind.STORES), *([free] if self.used else []), s, *ended)
+        stages = ir.const_index(self.loop.marks.stages)
+        note = f"at which copies for `{self.loop.var}` land"
+        return ir.Allocate(self.signal, I64, stages, Memory.SIGNAL, body, note)
 
     def _first(self, copies: Sequence[ir.Stmt], commit: Sequence[ir.Stmt]) -> ir.Stmt:
         """The copies of the first iterations."""
@@ -177,7 +235,10 @@ class _Staged:
         self, copies: Sequence[ir.Stmt], at: ir.Expr, slot: ir.Expr, facts: Facts
     ) -> ir.Stmt:
         """The copies of another iteration, to a slot."""
-        whole = self._in_slot(copies, slot)
+        bulk = [s for s in copies if _is_bulk(s)]
+        others = [s for s in copies if not _is_bulk(s)]
+        grouped = [ir.BulkGroup(self.signal, slot, block(*bulk))] if bulk else []
+        whole = self._in_slot([*grouped, *others], slot)
         moved_there = substitute_stmt(whole, {self.loop.var: simplify(at)})
         return simplify_stmt(moved_there, facts)
 
@@ -192,3 +253,7 @@ class _Staged:
             if name in free_variables(whole):
                 whole = ir.LetStmt(name, value, whole)
         return whole
+
+
+def _is_bulk(s: ir.Stmt) -> bool:
+    return isinstance(s, ir.BulkCopy)

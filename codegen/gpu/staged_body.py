@@ -12,6 +12,8 @@ from hbc.ir.lang.build import add, broadcast
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite
 
+_STORES = (ir.Store, ir.BulkCopy)
+
 
 @record
 class StagedBody:
@@ -26,7 +28,7 @@ class StagedBody:
 def staged_body(loop: ir.For) -> StagedBody | None:
     """The parts of the loop's body; None where nothing can be copied ahead."""
     allocations, names, stmts = _opened(loop.body)
-    stored = {n.buffer for n in nodes(loop.body) if isinstance(n, ir.Store)}
+    stored = {n.buffer for n in nodes(loop.body) if isinstance(n, _STORES)}
     late = _data(names, stored)
     shared = (a for a in allocations if a.memory is Memory.SHARED)
     slots = {a.buffer for a in shared if isinstance(a.extent, ir.Const)}
@@ -57,6 +59,8 @@ def moved(s: ir.Stmt, offsets: Mapping[str, ir.Expr]) -> ir.Stmt:
         return e
 
     made = map_stmt(s, lambda e: rewrite(e, load), lambda c: moved(c, offsets))
+    if isinstance(made, ir.BulkCopy) and made.buffer in offsets:
+        return replace(made, start=further(made.start, offsets[made.buffer]))
     if isinstance(made, ir.Store) and made.buffer in offsets:
         return replace(made, index=further(made.index, offsets[made.buffer]))
     return made
@@ -109,8 +113,9 @@ def _is_copy(s: ir.Stmt, slots: set[str], stored: set[str], late: set[str]) -> b
     """Whether the statement fills these buffers from what the loop does not store."""
     below = list(nodes(s))
     own = {n.buffer for n in below if isinstance(n, ir.Allocate)}
-    targets = {n.buffer for n in below if isinstance(n, ir.Store)} - own
-    sources = {n.buffer for n in below if isinstance(n, ir.Load)} - own
+    bulk = [n for n in below if isinstance(n, ir.BulkCopy)]
+    targets = {n.buffer for n in below if isinstance(n, ir.Store)} - own | {n.buffer for n in bulk}
+    sources = {n.buffer for n in below if isinstance(n, ir.Load)} - own | {n.source for n in bulk}
     return (
         bool(targets)
         and targets <= slots
@@ -127,8 +132,8 @@ def _only_copied(buffer: str, stmts: Sequence[ir.Stmt], is_copy: Sequence[bool])
     for s, copies in zip(stmts, is_copy, strict=True):
         if isinstance(s, ir.Comment):
             continue
-        touched = any(isinstance(n, ir.Load | ir.Store) and n.buffer == buffer for n in nodes(s))
-        stores = any(isinstance(n, ir.Store) and n.buffer == buffer for n in nodes(s))
+        stores = any(isinstance(n, _STORES) and n.buffer == buffer for n in nodes(s))
+        touched = stores or any(isinstance(n, ir.Load) and n.buffer == buffer for n in nodes(s))
         if stores and (used or not copies):
             return False
         begun = begun or stores

@@ -3,6 +3,8 @@
 # the threads go on. Of an operand PTX gets a descriptor: where it begins, and how its pieces of 8 rows of 128
 # bytes lie, in which units of 16 bytes change places ("Strides", "128B swizzling mode"). A and B may lie along
 # either dimension; the layout is part of the meaning.
+# Boxes of arrays of up to 5 dimensions and 256 elements along each come there as they are to lie by cp.async.bulk.tensor
+# ("Asynchronous copy of tensors", "mbarrier"; the limits are those of cuTensorMapEncodeTiled, CUDA Driver API).
 # How the sum of a product rounds is not documented; ascending multiply-adds are within its error.
 # Timing: a multiprocessor's 4096 multiply-adds of f16 in two cycles ("NVIDIA H100 Tensor Core GPU Architecture").
 
@@ -21,6 +23,16 @@ place wgmma {
         unit 16
         operand "ptx_wgmma_operand({pointer}, {more}, {across}, {down})"
         fence "ptx_fence_proxy_async();"
+        bulk {
+            dims 5
+            box 256
+            align 16
+            begin "ptx_signal_begin({signal}, {arrivals});"
+            expect "ptx_signal_expect({signal}, {bytes});"
+            copy "ptx_bulk_copy({pointer}, {map}, {signal}, {at});"
+            wait "ptx_signal_wait({signal}, {turn});"
+            end "ptx_signal_end({signal});"
+        }
     }
     asynchronous {
         fence "ptx_wgmma_fence();"

@@ -6,6 +6,8 @@ extern "C" char __stop_cuda_shared[] __attribute__((weak, visibility("hidden")))
 
 namespace cuda_on_cpu __attribute__((visibility("hidden"))) {
 
+inline void refuse_under_way();
+
 // Garbage that is no number as float, half and bfloat16, and unlikely as an integer. Redzones are
 // written too, so no sanitizer may look.
 __attribute__((no_sanitize("address", "thread"), noinline)) inline void poison(void *at, size_t size)
@@ -148,6 +150,7 @@ inline void run_grid()
         release(&launched);
         change(nullptr, first_ready());
         acquire(&returned);
+        refuse_under_way();
     }
     free(dynamic_shared_memory);
     dynamic_shared_memory = nullptr;

@@ -25,6 +25,8 @@ extern "C" __attribute__((weak)) const char *__tsan_default_options() { return "
 #include <ucontext.h>
 #endif
 
+struct CUtensorMap;
+
 namespace cuda_on_cpu __attribute__((visibility("hidden"))) {
 
 constexpr unsigned WARP = 32, MAX_THREADS = 1024;
@@ -35,6 +37,7 @@ constexpr size_t STACK = 128 << 10, GUARD = 4096;
 #endif
 
 struct Warp;
+struct Thread;
 struct Copy { void *to; const void *from; size_t copied; };
 
 // An operand in shared memory, and a product of a group of warps: the part that one thread has of it.
@@ -48,6 +51,18 @@ struct GroupProduct {
     void (*multiply)(const GroupProduct &, float *);
     const unsigned *registers = nullptr;
     RegisterRows rows = {};
+};
+
+// A copy of a box, of which `to` gets `size` bytes; what such copies land at, in its present turn: how many are
+// still to come, the bytes that are expected and those that have begun.
+struct BulkCopy { char *to; const CUtensorMap *map; uint64_t size; int at[5]; };
+struct Signal {
+    unsigned arrivals, pending, turn, maker;
+    bool fenced;
+    uint64_t expected, begun;
+    std::vector<BulkCopy> copies;
+    std::vector<Thread *> waiting;
+    char arrival;  // an address for ThreadSanitizer
 };
 
 struct Thread {
@@ -95,6 +110,7 @@ inline const void *host_stack;
 inline size_t host_stack_size;
 inline char launched, returned;                  // addresses for ThreadSanitizer
 inline char *dynamic_shared_memory = nullptr;
+inline std::map<void *, Signal> signals;         // by their place in shared memory
 inline std::vector<char> seen_shared;            // what asynchronous products see of shared memory
 
 [[noreturn]] inline void fail(const std::string &what)

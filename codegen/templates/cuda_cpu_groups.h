@@ -181,7 +181,11 @@ inline cuda_on_cpu::WarpGroupOperand ptx_wgmma_operand(
     return {reinterpret_cast<uint64_t>(at) + more, across, down};
 }
 
-inline void ptx_fence_proxy_async() { cuda_on_cpu::current->fenced_stores = true; }
+inline void ptx_fence_proxy_async()
+{
+    cuda_on_cpu::current->fenced_stores = true;
+    cuda_on_cpu::fence_signals();
+}
 
 inline void ptx_wgmma_fence()
 {

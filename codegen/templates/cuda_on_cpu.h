@@ -51,8 +51,10 @@
 
 #include "cuda_cpu_mma.h"
 
+#include "cuda_cpu_runtime.h"
+
+#include "cuda_cpu_bulk.h"
+
 #include "cuda_cpu_groups.h"
 
 #include "cuda_cpu_wmma.h"
-
-#include "cuda_cpu_runtime.h"

@@ -220,6 +220,61 @@ __device__ __forceinline__ void ptx_fence_proxy_async()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// The number of the warp, which ptxas takes to be the same for all lanes.
+__device__ __forceinline__ int ptx_warp() { return __shfl_sync(0xffffffff, threadIdx.x / 32, 0); }
+
+// Whether this is the one lane of its warp, all of which are here, that does something for all.
+__device__ __forceinline__ bool ptx_elected()
+{
+    unsigned elected;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+    return elected != 0;
+}
+
+// A signal in shared memory (PTX ISA, "mbarrier"), which so many threads come to in each turn.
+__device__ __forceinline__ void ptx_signal_begin(void *signal, unsigned arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(ptx_shared(signal)), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void ptx_signal_end(void *signal)
+{
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(ptx_shared(signal)) : "memory");
+}
+
+// Comes to the signal, in whose present turn so many bytes land.
+__device__ __forceinline__ void ptx_signal_expect(void *signal, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 ::"r"(ptx_shared(signal)), "r"(bytes) : "memory");
+}
+
+// Until the turn of this number is over; nobody may be two turns behind.
+__device__ __forceinline__ void ptx_signal_wait(void *signal, unsigned turn)
+{
+    asm volatile("{ .reg .pred p; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra AGAIN; }"
+                 ::"r"(ptx_shared(signal)), "r"(turn & 1) : "memory");
+}
+
+// The box of an array that begins at these elements, innermost dimension first, to shared memory, as its map
+// says (PTX ISA, "cp.async.bulk.tensor").
+#define PTX_BULK_COPY(NAME, RANK, PARAMETERS, AT, GIVEN) \
+    __device__ __forceinline__ void NAME(void *to, const CUtensorMap &map, void *signal, PARAMETERS) \
+    { \
+        asm volatile("cp.async.bulk.tensor." RANK ".shared::cluster.global.tile.mbarrier::complete_tx::bytes " \
+                     "[%0], [%1, {" AT "}], [%2];" \
+                     ::"r"(ptx_shared(to)), "l"(&map), "r"(ptx_shared(signal)), GIVEN : "memory"); \
+    }
+#define PTX_LIST(...) __VA_ARGS__
+
+PTX_BULK_COPY(ptx_bulk_copy, "1d", int x, "%3", "r"(x))
+PTX_BULK_COPY(ptx_bulk_copy, "2d", PTX_LIST(int x, int y), "%3, %4", PTX_LIST("r"(x), "r"(y)))
+PTX_BULK_COPY(ptx_bulk_copy, "3d", PTX_LIST(int x, int y, int z), "%3, %4, %5", PTX_LIST("r"(x), "r"(y), "r"(z)))
+PTX_BULK_COPY(ptx_bulk_copy, "4d", PTX_LIST(int x, int y, int z, int u), "%3, %4, %5, %6",
+              PTX_LIST("r"(x), "r"(y), "r"(z), "r"(u)))
+PTX_BULK_COPY(ptx_bulk_copy, "5d", PTX_LIST(int x, int y, int z, int u, int v), "%3, %4, %5, %6, %7",
+              PTX_LIST("r"(x), "r"(y), "r"(z), "r"(u), "r"(v)))
+
 // What was done to sums before is in order with the products that begin behind it.
 __device__ __forceinline__ void ptx_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 

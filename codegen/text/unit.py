@@ -158,7 +158,8 @@ class Unit:
     type of indices; `fragments`: those of its tensor cores; `repeats`: arrays of buffers.
     `turning`: numbers that change with each iteration of the loop around, and little else does.
     `unrolled`: those of loops that the compiler writes out, so that they are constants.
-    `accesses`: which buffers the statements touch. `arrays`: those in registers that loops may index."""
+    `accesses`: which buffers the statements touch. `arrays`: those in registers that loops may index.
+    `maps`: by box and array, what describes it to a GPU's copies in bulk; `signal`: what these land at."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -192,6 +193,8 @@ class Unit:
     unrolled: set[str] = field(default_factory=set)
     accesses: Accesses = field(default_factory=Accesses)
     arrays: dict[str, RegisterArray] = field(default_factory=dict)
+    maps: dict[ir.BulkCopy, str] = field(default_factory=dict)
+    signal: str = ""
     calls: Mapping[int, Use] = field(default_factory=dict)  # by the id of the statement
     called: dict[int, Called] = field(default_factory=dict)  # by the id of the routine
 

@@ -60,6 +60,7 @@ class Walk:
     conflicts: Conflicts
     shared: frozenset[str] = frozenset()
     by_products: frozenset[str] = frozenset()  # what asynchronous products read
+    in_bulk: bool = False  # whether anything is copied so
     top: Place = field(default_factory=Place)
     loops: Loops = field(default_factory=Loops)
     found: dict[_Key, tuple[ir.Stmt, list[ThreadAccess]]] = field(default_factory=dict)
@@ -83,12 +84,17 @@ class Walk:
         most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
         scope = ir.BarrierScope.WARP if most <= WARP else ir.BarrierScope.BLOCK
         read = frozenset(_read_by_products(nest))
-        return Walk(frozenset(stored - private), tiles, scope, Conflicts(strides), shared, read)
+        bulk = any(isinstance(n, ir.BulkGroup) for n in statements(nest))
+        return Walk(
+            frozenset(stored - private), tiles, scope, Conflicts(strides), shared, read, bulk
+        )
 
     def may_weaken(self, barrier: ir.Barrier) -> bool:
         """Whether a warp's barrier may do in place of this one: not where it was put between threads
-        of different warps."""
+        of different warps, nor where one thread's copies for all are ordered by it."""
         made = self.made.get(id(barrier))
+        if made is None and self.in_bulk:
+            return False
         weak = made is None or made.level is not SyncScope.BLOCK
         return barrier.scope is not ir.BarrierScope.WARP and weak
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hbc.frontend.directives.bulk import check_bulk
 from hbc.frontend.directives.gpu_default import of_a_warp
 from hbc.frontend.directives.swizzles import check_swizzle
 from hbc.frontend.plans.place_on_gpu import THREADS, Place, outside_of_threads, place_in, place_of
@@ -31,6 +32,7 @@ def check_gpu(plan: Plan) -> Iterator[Diagnostic]:
         yield from _level(plan, f)
         yield from _memory(plan, f)
         yield from check_swizzle(plan, f)
+        yield from check_bulk(plan, f)
 
 
 def _loops(plan: Plan, f: FuncPlan, s: StagePlan) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from hbc.frontend.directives import gpu_loops, loops, place
+from hbc.frontend.directives.bulk import copy_in_bulk
 from hbc.frontend.directives.rfactor import rfactor
 from hbc.frontend.directives.swizzles import swizzle_storage
 from hbc.frontend.plans.plan import FuncPlan, Plan, StagePlan
@@ -117,6 +118,8 @@ _ROWS = (
         once="how long `{1}` of `{0}` is in memory"),
     Row("swizzle_storage(j) or swizzle_storage(j, 8)", ((L,), (L, Kind.COUNT)), OnFunc(swizzle_storage),
         "swizzle_storage(i) and swizzle_storage(i, n)", once="how the rows of `{0}` are swizzled", gpu=True),
+    Row("copy_in_bulk()", NOTHING, OnFunc(copy_in_bulk), "Copies in bulk", "cuda.md",
+        once="how `{0}` is copied", gpu=True),
     Row("prefetch(A, i, 2) or prefetch(A, i, 2, L2)",
         ((Kind.ARRAY, L, F), (Kind.ARRAY, L, F, Kind.CACHE)), OnLoops(loops.prefetch),
         "prefetch(A, i, distance [, cache])"),

@@ -24,6 +24,7 @@ from hbc.ir.lang.compiler_flags import ALLOWED, is_allowed
 from hbc.ir.lang.instruction import (
     Asynchrony,
     Bit,
+    BulkCopies,
     Cost,
     Feature,
     InstructionTarget,
@@ -55,18 +56,36 @@ FEATURE = {
     "permission": Entry(WHOLE, NO_PERMISSION),
     "emulated": Entry(WHOLE, 0),
 }
+BULK = {
+    "dims": Entry(WHOLE),
+    "box": Entry(WHOLE),
+    "align": Entry(WHOLE),
+    "begin": Entry(STRING),
+    "expect": Entry(STRING),
+    "copy": Entry(STRING),
+    "wait": Entry(STRING),
+    "end": Entry(STRING),
+}
 SHARED = {
     "rows": Entry(WHOLE),
     "row_bytes": Entry(WHOLE),
     "unit": Entry(WHOLE),
     "operand": Entry(STRING),
     "fence": Entry(STRING),
+    "bulk": Entry(BLOCK, {}, entries=BULK),
 }
 ASYNCHRONOUS = {
     "fence": Entry(STRING),
     "commit": Entry(STRING),
     "wait": Entry(STRING),
     "hold": Entry(STRING),
+}
+OF_BULK_COPIES = {
+    "begin": ("signal", "arrivals"),
+    "expect": ("signal", "bytes"),
+    "copy": ("pointer", "map", "signal", "at"),
+    "wait": ("signal", "turn"),
+    "end": ("signal",),
 }
 PLACEHOLDERS = {
     "load": ("register", "pointer", "stride"),
@@ -144,6 +163,8 @@ def check_place(p: isa_ast.Place, reports: Reports) -> Place:
     shared, asynchronous = v["shared"], v["asynchronous"]
     if shared and any(n < 1 or n & (n - 1) for n in (shared[x] for x in _POWERS)):
         reports.report("`rows`, `row_bytes` and `unit` are powers of two", p.span)
+    if bulk := shared.pop("bulk", None):
+        shared["bulk"] = BulkCopies(**bulk)
     return Place(
         p.name.text, v["machine"], Memory(v["memory"]), v["count"], v["rows"], v["row_bytes"],
         v["header"], tuple(v["types"].items()), v["constraint"], v["load"], v["store"],
@@ -153,13 +174,17 @@ def check_place(p: isa_ast.Place, reports: Reports) -> Place:
     )  # fmt: skip
 
 
-def _check_texts(properties: tuple[isa_ast.Property, ...], reports: Reports) -> None:
+def _check_texts(
+    properties: tuple[isa_ast.Property, ...], reports: Reports,
+    placeholders: Mapping[str, tuple[str, ...]] = PLACEHOLDERS,
+) -> None:  # fmt: skip
     """What stands in the C texts of a place."""
     for q in properties:
         if isinstance(q.value, tuple):
-            _check_texts(q.value, reports)
-        elif isinstance(q.value, ast.Text) and q.name.text in PLACEHOLDERS:
-            check_placeholders(q.value, PLACEHOLDERS[q.name.text], reports)
+            own = OF_BULK_COPIES if q.name.text == "bulk" else placeholders
+            _check_texts(q.value, reports, own)
+        elif isinstance(q.value, ast.Text) and q.name.text in placeholders:
+            check_placeholders(q.value, placeholders[q.name.text], reports)
 
 
 def check_target(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from hbc.frontend.lowering.bulk_copies import with_bulk_copy
 from hbc.frontend.lowering.generate import Generator, generate_nest
 from hbc.frontend.lowering.gpu_memory import memory_in
 from hbc.frontend.lowering.gpu_nest import with_block
@@ -191,6 +192,8 @@ def _produce(
             names += bound
         g = Generator(program, program.plan[nest[0].func].func, at_level)
         made = generate_nest(g, in_one(parts, scope.ranges), scope)
+        if (copied := program.plan[nest[0].func]).bulk:
+            made = with_bulk_copy(copied, parts[0], made, scope)
         alone = program.target.machine == GPU and scope.place is Place.HOST
         stages.append(with_block(made, scope) if alone else made)
     body = block(*stages)

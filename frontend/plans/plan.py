@@ -179,6 +179,8 @@ class FuncPlan:
     pads: tuple[tuple[str, int], ...] = ()
     swizzle: tuple[str, int] | None = None  # the contiguous variable, elements that stay together
     swizzled_at: Span | None = field(default=None, compare=False, repr=False)
+    bulk: bool = False  # copied by the instructions that copy boxes of arrays
+    bulk_at: Span | None = field(default=None, compare=False, repr=False)
     bounds: tuple[Promise, ...] = ()
     note: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)

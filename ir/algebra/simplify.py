@@ -244,6 +244,8 @@ def _stmt(s: ir.Stmt, scope: Scope) -> ir.Stmt:
     match s:
         case ir.Comment() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Fence():
             return s
+        case ir.BulkCopy() | ir.BulkGroup() | ir.BulkWait():
+            return map_stmt(s, lambda e: _expr(e, scope), lambda c: _stmt(c, scope))
         case ir.For():
             return _for(s, scope)
         case ir.Block(body=body):

@@ -106,19 +106,41 @@ class Row:
 
 
 @record
+class BulkCopies:
+    """How boxes of arrays are copied to such rows by one instruction: arrays of at most `dims` dimensions
+    whose rows begin at multiples of `align` bytes, boxes of at most `box` elements along each. C
+    statements: `begin` makes a {signal} that {arrivals} threads come to in each turn; `expect` comes to
+    it, and says how many {bytes} land in this turn; `copy` takes the box that begins {at} so many
+    elements, innermost dimension first, of the array that the tensor {map} describes, to {pointer};
+    `wait` is until the {turn} of this number, from 0, is over; `end` ends the signal, whose memory may
+    then hold something else."""
+
+    dims: int
+    box: int
+    align: int
+    begin: str
+    expect: str
+    copy: str
+    wait: str
+    end: str
+
+
+@record
 class SharedRows:
     """How operands lie in shared memory for instructions that read them there: pieces of `rows` rows of
     `row_bytes` bytes one after the other, along the rows of the array first; in row r of a piece, unit u
     of `unit` bytes lies where unit u ^ r would. `operand` is a C expression over {pointer}, {more}, the bytes
     from there to the first element, {across} and {down}, those from a piece to the next in its rows, and to
     the one below.
-    `fence` is a C statement: what its thread stored is seen by such reads behind the next barrier."""
+    `fence` is a C statement: what its thread stored is seen by such reads behind the next barrier.
+    `bulk`: how whole boxes come there."""
 
     rows: int
     row_bytes: int
     unit: int
     operand: str
     fence: str
+    bulk: BulkCopies | None = None
 
 
 @record

@@ -461,6 +461,46 @@ class CopyWait:
 
 
 @record
+class BulkCopy:
+    """Copies a box of the array `source` to `buffer`, whose rows lie one after the other from element `start`
+    on. Per dimension, outermost first: where the box begins, how much of it is `needed`, the `extents` and
+    `strides` of the array, the elements of the `box`. What is beyond the array is 0. `otherwise` does the
+    same by threads; without it, this is one instruction, which lands at once, or with the others of its
+    `BulkGroup`."""
+
+    buffer: str
+    start: Expr
+    source: str
+    element: DType
+    at: tuple[Expr, ...]
+    needed: tuple[Expr, ...]
+    extents: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    box: tuple[int, ...]
+    otherwise: Stmt | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class BulkGroup:
+    """One thread begins the `BulkCopy`s in the body, which land together: then the slot of `signal`, an array
+    in `Memory.SIGNAL`, has its next turn. As a barrier, it stands between a block's loops over threads."""
+
+    signal: str
+    slot: Expr
+    body: Stmt
+
+
+@record
+class BulkWait:
+    """All threads wait until the slot of `signal` has had its turn of this number, from 0."""
+
+    signal: str
+    slot: Expr
+    turn: Expr
+
+
+@record
 class Comment:
     """A line for the reader of the generated code; no meaning."""
 
@@ -469,7 +509,7 @@ class Comment:
 
 Stmt = (
     Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Leave | Barrier | CopyCommit
-    | CopyWait | Fence | Comment
+    | CopyWait | Fence | BulkCopy | BulkGroup | BulkWait | Comment
 )  # fmt: skip
 Node = Expr | Stmt
 

@@ -102,6 +102,8 @@ def _statement(c: Cursor) -> ir.Stmt:
         return ir.Leave(loop, expression(c))
     if c.accept("fence"):
         return ir.Fence(ir.FenceKind(c.name()), _sums(c))
+    if c.accept("bulk"):
+        return _bulk(c)
     for word in ("copies", "products"):
         if c.accept(word):
             return _copies(c, products=word == "products")
@@ -124,6 +126,35 @@ def _copies(c: Cursor, products: bool) -> ir.Stmt:
         return ir.CopyCommit(products)
     c.expect("wait")
     return ir.CopyWait(c.number(), products, _sums(c))
+
+
+def _bulk(c: Cursor) -> ir.Stmt:
+    if c.accept("to"):
+        signal = c.name()
+        return ir.BulkGroup(signal, place(c)[0], _body(c))
+    if c.accept("wait"):
+        signal = c.name()
+        slot, _ = place(c)
+        c.expect("turn")
+        return ir.BulkWait(signal, slot, expression(c))
+    c.expect("copy")
+    buffer = c.name()
+    start, _ = place(c)
+    c.expect("=")
+    source = c.name()
+    c.expect(".")
+    element = element_type(c)
+    lists = []
+    for word in ("at", "needed", "of", "by", "box"):
+        c.expect(word)
+        c.expect("[")
+        lists.append(indices(c, "]"))
+    at, needed, extents, strides, box = lists
+    sizes = tuple(int(e.value) for e in box if isinstance(e, ir.Const))
+    otherwise = _body(c) if c.accept("else") else None
+    return ir.BulkCopy(
+        buffer, start, source, element, at, needed, extents, strides, sizes, otherwise
+    )
 
 
 def _sums(c: Cursor) -> tuple[str, ...]:

@@ -21,7 +21,18 @@ from hbc.ir.lang.types import CONDITION, INDEX, DType, Kind
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
 STATEMENTS: Final = frozenset(
-    {*ir.LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "atomic", "warp", "copies"}
+    {
+        *ir.LoopKind,
+        "prefetch",
+        "allocate",
+        "assert",
+        "barrier",
+        "async",
+        "atomic",
+        "warp",
+        "copies",
+        "bulk",
+    }
 )
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -148,6 +159,12 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
             return [f"{pad}{'products' if products else 'copies'} wait {most}{_sums(s.sums)}"]
         case ir.Fence(kind=fence, sums=sums):
             return [f"{pad}fence {fence}{_sums(sums)}"]
+        case ir.BulkCopy():
+            return _bulk_copy(s, depth)
+        case ir.BulkGroup(signal=signal, slot=slot, body=body):
+            return _braced(f"bulk to {name_text(signal)}[{show(slot)}]", body, depth)
+        case ir.BulkWait(signal=signal, slot=slot, turn=turn):
+            return [f"{pad}bulk wait {name_text(signal)}[{show(slot)}] turn {show(turn)}"]
         case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
             pad += "async " if s.asynchronous else ""
             pad += _group(s.warp)
@@ -187,6 +204,17 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
             return [f"{pad}leave {loop} if {show(c)}"]
         case _:
             assert_never(s)
+
+
+def _bulk_copy(s: ir.BulkCopy, depth: int) -> list[str]:
+    to = f"{name_text(s.buffer)}[{show(s.start)}]"
+    lists = (("at", s.at), ("needed", s.needed), ("of", s.extents), ("by", s.strides))
+    parts = "".join(f" {word} [{_list(*es)}]" for word, es in lists)
+    box = ", ".join(map(str, s.box))
+    line = f"bulk copy {to} = {name_text(s.source)}.{s.element}{parts} box [{box}]"
+    if s.otherwise is None:
+        return [f"{'    ' * depth}{line}"]
+    return _braced(f"{line} else", s.otherwise, depth)
 
 
 def _braced(head: str, body: ir.Stmt, depth: int) -> list[str]:

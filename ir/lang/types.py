@@ -88,8 +88,9 @@ CONDITION = BOOL(1)
 
 class Memory(StrEnum):
     """Where a buffer lives. AUTO is decided by the `place` passes. SHARED: by the threads of a GPU's
-    block; WMMA, MMA and WGMMA: fragments of tensor cores, spread over the lanes of a warp or of four; of the
-    last two each lane knows which elements it has."""
+    block; SIGNAL: what its threads wait at for copies, also shared; WMMA, MMA and WGMMA: fragments of
+    tensor cores, spread over the lanes of a warp or of four; of the last two each lane knows which
+    elements it has."""
 
     AUTO = "auto"
     HEAP = "heap"
@@ -97,6 +98,7 @@ class Memory(StrEnum):
     REGISTER = "registers"
     AMX_TILE = "amx_tile"
     SHARED = "shared"
+    SIGNAL = "signals"
     WMMA = "wmma_accumulator"
     MMA = "mma_accumulator"
     WGMMA = "wgmma_accumulator"

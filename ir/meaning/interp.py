@@ -19,7 +19,7 @@ from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.arith_scalar import python_scalar
 from hbc.ir.meaning.interp_buffers import InterpError, argument, constant, element_strides
 from hbc.ir.meaning.interp_code import FILE, Code
-from hbc.ir.meaning.interp_copies import Copies, Products
+from hbc.ir.meaning.interp_copies import Copies, Products, Signals
 from hbc.ir.meaning.interp_expr import emit
 from hbc.ir.meaning.interp_stmt import allocator, emit_statement
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
@@ -49,6 +49,7 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
         "InterpError": InterpError,
         "Copies": Copies,
         "Products": Products,
+        "Signals": Signals,
         "allocate": allocator(strict),
         "defaultdict": defaultdict,
     }

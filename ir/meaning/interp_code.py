@@ -55,6 +55,7 @@ class Code:
     shared_out: set[str] = field(default_factory=set)
     homes: dict[str, int] = field(default_factory=dict)  # of names, which suite defines them
     known: dict[Hashable, str] = field(default_factory=dict)  # names of objects
+    signal: str = ""  # what the copies of a group land at
     nesting: int = 0
     count: int = 0
 

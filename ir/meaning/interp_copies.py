@@ -52,6 +52,63 @@ class Copies:
                 copy.to.store_lanes(copy.at, copy.value)
 
 
+@mutable
+class Signals:
+    """What groups of copies land at: by slot the copies of its turns, and how many of these have landed."""
+
+    name: str
+    count: int
+    turns: dict[int, list[Copies]] = field(default_factory=dict)
+    landed: dict[int, int] = field(default_factory=dict)
+    begun: Copies = field(default_factory=Copies)
+
+    @staticmethod
+    def at_once(*given: Any) -> None:
+        """A copy that is waited for."""
+        signals = Signals("", 1)
+        signals.begin(0)
+        signals.copy(*given)
+        signals.wait(0, 0)
+
+    def begin(self, slot: int) -> None:
+        """The copies from here on are those of the slot's next turn. InterpError while its last is under
+        way."""
+        if not 0 <= slot < self.count:
+            raise InterpError(f"`{self.name}` has no slot {slot}")
+        turns = self.turns.setdefault(slot, [])
+        if len(turns) > self.landed.get(slot, 0):
+            raise InterpError(
+                f"slot {slot} of `{self.name}` has a turn before its last one is over"
+            )
+        self.begun = Copies()
+        turns.append(self.begun)
+
+    def copy(
+        self, to: Buffer, start: int, source: Buffer, at: Sequence[int], extents: Sequence[int],
+        strides: Sequence[int], box: Sequence[int],
+    ) -> None:  # fmt: skip
+        """A box of an array of these extents and strides; zeros beyond it."""
+        place, inside = np.zeros(tuple(box), np.int64), np.ones(tuple(box), bool)
+        for d, n in enumerate(box):
+            along = (at[d] + np.arange(n)).reshape([-1 if d == e else 1 for e in range(len(box))])
+            place = place + along * strides[d]
+            inside = inside & (along >= 0) & (along < extents[d])
+        value = source.load_masked(place.ravel(), inside.ravel())
+        self.begun.begin(to, start + np.arange(value.size), value)
+
+    def wait(self, slot: int, turn: int) -> None:
+        """The copies of that turn, and of those before, land. InterpError where it has not begun."""
+        turns = self.turns.get(slot, [])
+        if turn >= len(turns):
+            raise InterpError(
+                f"a wait for turn {turn} of slot {slot} of `{self.name}`, which nobody begins"
+            )
+        for copies in turns[self.landed.get(slot, 0) : turn + 1]:
+            copies.commit()
+            copies.wait(0)
+        self.landed[slot] = max(self.landed.get(slot, 0), turn + 1)
+
+
 Read = tuple[Buffer, Array, Array]
 """A buffer, places in it and what a product found there."""
 

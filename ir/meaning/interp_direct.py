@@ -56,6 +56,8 @@ def execute(s: ir.Stmt, scope: Scope) -> None:
         case ir.Prefetch(index=index):
             if contains(index, ir.Load):  # the hint itself reads these
                 value(index, scope)
+        case ir.BulkCopy(otherwise=otherwise) if otherwise is not None:
+            execute(otherwise, scope)
         case ir.Barrier() | ir.Comment() | ir.Leave():  # a loop may go on
             pass
         case _:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import TILES, DType
+from hbc.ir.lang.types import TILES, DType, Memory
 from hbc.ir.lang.walk import contains
 from hbc.ir.meaning import arith
 from hbc.ir.meaning.interp_buffers import Buffer, InterpError, allocated
@@ -61,6 +61,19 @@ def emit_statement(code: Code, s: ir.Stmt) -> None:
             code.line(f"{'products' if products else 'copies'}.wait({most})")
         case ir.Fence(kind=ir.FenceKind.REGISTERS):
             code.line("products.fence()")
+        case ir.BulkCopy(otherwise=otherwise):
+            if otherwise is None:
+                _bulk_copy(code, s)
+            else:
+                emit_statement(code, otherwise)
+        case ir.BulkGroup(signal=signal, slot=slot, body=body):
+            code.signal = buffer_name(code, signal)
+            code.line(f"{code.signal}.begin({emit(code, slot)})")
+            emit_statement(code, body)
+            code.signal = ""
+        case ir.BulkWait(signal=signal, slot=slot, turn=turn):
+            given = f"{emit(code, slot)}, {emit(code, turn)}"
+            code.line(f"{buffer_name(code, signal)}.wait({given})")
         case ir.Prefetch(index=index):
             if contains(index, ir.Load):  # the hint itself reads these
                 code.assign(emit(code, index))
@@ -90,6 +103,11 @@ def _for(code: Code, s: ir.For) -> None:
 
 def _allocate(code: Code, s: ir.Allocate) -> None:
     """Tiles outside of the loops over a GPU's threads are of each warp."""
+    if s.memory is Memory.SIGNAL:
+        python = code.assign(f"Signals({s.buffer!r}, {emit(code, s.extent)})")
+        with code.bound(code.buffers, s.buffer, python):
+            emit_statement(code, s.body)
+        return
     made = f"allocate({s.buffer!r}, {code.refer(s.element)}, {emit(code, s.extent)})"
     if s.memory in TILES and code.in_block and not code.thread:
         python = code.assign(f"defaultdict(lambda: {made})")
@@ -146,6 +164,17 @@ def _copy(code: Code, s: ir.Store) -> None:
     guard = f"if {mask}: " if mask is not None and s.index.type.lanes == 1 else ""
     lanes = f"{index}, {value}" if mask is None or guard else f"{index}, {value}, {mask}"
     code.line(f"{guard}copies.begin({buffer_name(code, s.buffer)}, {lanes})")
+
+
+def _bulk_copy(code: Code, s: ir.BulkCopy) -> None:
+    """A copy that lands with the others of its group."""
+    start, *lists = (
+        emit(code, s.start),
+        *(f"[{', '.join(emit(code, e) for e in es)}]" for es in (s.at, s.extents, s.strides)),
+    )
+    to, source = buffer_name(code, s.buffer), buffer_name(code, s.source)
+    given = f"{to}, {start}, {source}, {', '.join(lists)}, {s.box}"
+    code.line(f"{code.signal}.copy({given})" if code.signal else f"Signals.at_once({given})")
 
 
 def _product(code: Code, s: ir.Store, e: ir.Instruct) -> None:

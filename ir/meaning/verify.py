@@ -14,7 +14,7 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
-from hbc.ir.lang.types import CONDITION, INDEX, DType, Type
+from hbc.ir.lang.types import CONDITION, I64, INDEX, DType, Type
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.contraction import refused_sizes, shape
 from hbc.ir.meaning.verify_expr import Names, mistakes
@@ -121,6 +121,16 @@ def _check_stmt(
         case ir.Leave(condition=c):
             _check_expr(c, names, buffers, stage)
             _check_type(c, CONDITION, "what a loop ends by", stage)
+        case ir.BulkCopy():
+            _check_bulk(s, names, buffers, stage, top)
+        case ir.BulkGroup(signal=signal, slot=slot, body=body):
+            _check_buffer(s, signal, I64, buffers, stage)
+            _check_index(s, slot, names, buffers, stage)
+            _check_stmt(body, names, buffers, stage)
+        case ir.BulkWait(signal=signal, slot=slot, turn=turn):
+            _check_buffer(s, signal, I64, buffers, stage)
+            _check_index(s, slot, names, buffers, stage)
+            _check_index(s, turn, names, buffers, stage)
         case ir.CopyWait(most=most):
             if most < 0:
                 _fail(s, "a wait for all groups of copies but fewer than none", stage)
@@ -128,6 +138,20 @@ def _check_stmt(
             pass
         case _:
             assert_never(s)
+
+
+def _check_bulk(
+    s: ir.BulkCopy, names: Names, buffers: Mapping[str, DType], stage: str, top: bool
+) -> None:
+    lists = (s.at, s.needed, s.extents, s.strides)
+    if any(len(es) != len(s.box) for es in lists):
+        _fail(s, "a copy of a box whose parts have other numbers of dimensions", stage)
+    for e in (s.start, *(e for es in lists for e in es)):
+        _check_index(s, e, names, buffers, stage)
+    for buffer in (s.buffer, s.source):
+        _check_buffer(s, buffer, s.element, buffers, stage)
+    if s.otherwise is not None:
+        _check_stmt(s.otherwise, names, buffers, stage, top)
 
 
 def _check_store(s: ir.Store, names: Names, buffers: Mapping[str, DType], stage: str) -> None:

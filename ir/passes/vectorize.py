@@ -263,6 +263,9 @@ class _Widen:
                 | ir.CopyCommit()
                 | ir.CopyWait()
                 | ir.Fence()
+                | ir.BulkCopy()
+                | ir.BulkGroup()
+                | ir.BulkWait()
             ):
                 return s
             case ir.Prefetch(index=index):

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 _SECTION = re.compile(r"\s*\.section\s+\.text\.(\w+)")
 _LABEL = re.compile(r"\s*(\.L_x_\d+):")
-_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*(.*?);")
+_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);")
 _TO = re.compile(r"`\((\.L_x_\d+)\)")
 # Multiply-adds that an instruction does for a warp. Of a product apart from its sum, FMUL counts.
 _SUMS = {"HMMA.16816": 2048, "FFMA": 32, "FMUL": 32}

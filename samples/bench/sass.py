@@ -21,7 +21,7 @@ from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.index import WIDE_SUFFIX
-from hbc.codegen.cuda.kernel import ANY_STRIDES
+from hbc.codegen.cuda.kernel import SUFFIXES
 from hbc.ir.lang.target import TARGETS
 
 HERE = Path(__file__).resolve().parent
@@ -83,7 +83,7 @@ def counted(name: str, schedule: str, arch: str, nvdisasm: str) -> Iterator[tupl
         cubin = Path(folder, "k.cubin")
         used = build_cuda(source, cubin, "cubin", (arch,))
         shown = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True)
-    others = (WIDE_SUFFIX, ANY_STRIDES)
+    others = (WIDE_SUFFIX, *SUFFIXES[1:])
     for kernel in (r.function for r in used if not r.function.endswith(others)):
         found = main_loop(shown.stdout, kernel)
         if found is not None:

@@ -128,6 +128,19 @@ schedule wgmma for cuda {
     B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
 }
 
+# The same with both factors copied in bulk: one thread asks for each tile, and all wait until it has landed.
+schedule wgmma_tma for cuda {
+    C.tile(i, j, io, jo, ii, ji, 128, 256).split(ii, iw, iv, 64).split(io, ig, ih, 8)
+    C.reorder(ig, jo, ih, iw, iv, ji).gpu_blocks(ig, jo, ih).gpu_threads(iw).vectorize(iv).vectorize(ji)
+    acc.compute_at(C, ih).store_in(wgmma_accumulator)
+    acc.split(i, iw, iv, 64).gpu_threads(iw).vectorize(iv).vectorize(j)
+    acc.update.split(k, ko, ki, 64, tail = guard).split(ki, kt, kv, 16).split(i, iw, iv, 64)
+    acc.update.reorder(ko, iw, kt, iv, j, kv).gpu_threads(iw).pipeline(ko, 4)
+    acc.update.unroll(kt).atomic().vectorize(iv).vectorize(j).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared).vectorize(k, 8).copy_in_bulk()
+    B.in(acc).compute_at(acc.update, ko).store_in(shared).vectorize(j, 8).copy_in_bulk()
+}
+
 # The same by tiles of 128 x 128, two of which a multiprocessor holds at once.
 schedule wgmma_128 for cuda {
     C.tile(i, j, io, jo, ii, ji, 128, 128).split(ii, iw, iv, 64).split(io, ig, ih, 8)
@@ -143,6 +156,19 @@ schedule wgmma_128 for cuda {
     B.in(acc).compute_at(acc.update, ko).store_in(shared)
     B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 256)
     B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
+}
+
+# `wgmma_128` so.
+schedule wgmma_tma_128 for cuda {
+    C.tile(i, j, io, jo, ii, ji, 128, 128).split(ii, iw, iv, 64).split(io, ig, ih, 8)
+    C.reorder(ig, jo, ih, iw, iv, ji).gpu_blocks(ig, jo, ih).gpu_threads(iw).vectorize(iv).vectorize(ji)
+    acc.compute_at(C, ih).store_in(wgmma_accumulator)
+    acc.split(i, iw, iv, 64).gpu_threads(iw).vectorize(iv).vectorize(j)
+    acc.update.split(k, ko, ki, 64, tail = guard).split(ki, kt, kv, 16).split(i, iw, iv, 64)
+    acc.update.reorder(ko, iw, kt, iv, j, kv).gpu_threads(iw).pipeline(ko, 3)
+    acc.update.unroll(kt).atomic().vectorize(iv).vectorize(j).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared).vectorize(k, 8).copy_in_bulk()
+    B.in(acc).compute_at(acc.update, ko).store_in(shared).vectorize(j, 8).copy_in_bulk()
 }
 
 # `mma` by as many blocks as run at once, each of which takes tile after tile: eight below each other,

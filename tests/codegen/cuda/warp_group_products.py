@@ -22,12 +22,14 @@ _SCHEDULE = """
     {acc}.update.split(k, ko, ki, 64{tail}).split(ki, kt, kv, 16).split(i, iw, iv, 64)
     {acc}.update.reorder(ko, iw, kt, iv, j, kv).gpu_threads(iw).pipeline(ko, {stages})
     {acc}.update.unroll(kt).atomic().vectorize(iv).vectorize(j).vectorize(kv)
-    {A}.in({acc}).compute_at({acc}.update, ko).store_in(shared).vectorize({last_of_a}, 8)
-    {B}.in({acc}).compute_at({acc}.update, ko).store_in(shared).vectorize({last_of_b}, 8)
+    {A}.in({acc}).compute_at({acc}.update, ko).store_in(shared).vectorize({last_of_a}, 8){bulk}
+    {B}.in({acc}).compute_at({acc}.update, ko).store_in(shared).vectorize({last_of_b}, 8){bulk}
 """
 
 
-def program(t: str, n: int, orders: tuple[str, ...], stages: int = 3, tail: str = "") -> str:
+def program(
+    t: str, n: int, orders: tuple[str, ...], stages: int = 3, tail: str = "", bulk: bool = False
+) -> str:
     """Products of type `t` in tiles of 128 x n, one for each order of A and B."""
     products, schedules = "", ""
     for number, order in enumerate(orders):
@@ -36,6 +38,7 @@ def program(t: str, n: int, orders: tuple[str, ...], stages: int = 3, tail: str 
         names = {
             "A": f"A{number}", "B": f"B{number}", "C": f"C{number}", "acc": f"acc{number}", "t": t,
             "n": n, "a": ", ".join(a), "b": ", ".join(b), "stages": stages,
+            "bulk": ".copy_in_bulk()" if bulk else "",
             "tail": f", tail = {tail}" if tail else "",
             "rows_of_a": ", ".join(extent[v] for v in a), "rows_of_b": ", ".join(extent[v] for v in b),
             "last_of_a": a[-1], "last_of_b": b[-1],

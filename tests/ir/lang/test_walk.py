@@ -19,6 +19,9 @@ from hbc.ir.lang.nodes import (
     Binary,
     Block,
     Broadcast,
+    BulkCopy,
+    BulkGroup,
+    BulkWait,
     Call,
     Cast,
     Comment,
@@ -83,6 +86,8 @@ ONE_OF_EACH: list[Node] = [
     Allocate("t", F32, i, Memory.STACK, empty), If(const_bool(True), empty, Comment("else")),
     Assert(const_bool(True), "why"), Leave("k", const_bool(True)), Comment("why"), Barrier(),
     CopyCommit(), CopyWait(1), Fence(FenceKind.STORES),
+    BulkCopy("s", i, "A", F32, (i, j), (i, j), (j, j), (j, i), (8, 4), empty), BulkGroup("t", i, empty),
+    BulkWait("t", i, j),
     Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
 ]  # fmt: skip
 
