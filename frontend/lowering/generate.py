@@ -243,6 +243,7 @@ def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     """Inside loop `depth`: name what has become known, prefetch, place producers, go on."""
     stage = nest.stage
     loop = stage.loops[depth]
+    entered = nest  # where pieces of this loop begin is not settled, but for later iterations too
     names: list[tuple[str, ir.Expr]] = []
     for s in stage.relations:
         if isinstance(s, Split) and s not in nest.bases and nest.is_determined(s.outer):
@@ -250,7 +251,7 @@ def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
             names += bound
     level = At(stage.func, stage.update, loop.name)
     ahead: list[ir.Stmt] = []
-    for n in (nest, *joined_at(nest, loop.name)):
+    for n in (entered, *joined_at(entered, loop.name)):
         ahead += prefetch_statements(_of(g, n).func, n, loop.dim, scope)
     inner = g.at_level(level, nest, scope, lambda inside: _steps(g, nest, inside, depth + 1))
     body = block(*ahead, inner)

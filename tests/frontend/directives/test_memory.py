@@ -233,6 +233,12 @@ def test_prefetch_looks_ahead() -> None:
     assert "prefetch I.f32[x + 16]" in show(lowered(LINE, "O.prefetch(I, x, 16)").body)
 
 
+def test_prefetch_looks_ahead_by_pieces_of_a_split_loop() -> None:
+    """Not where the piece at hand begins, which has a name."""
+    text = show(lowered(LINE, "O.split(x, xo, xi, 16).prefetch(I, xo, 2)").body)
+    assert "prefetch I.f32[16 * xo + 32]" in text, text
+
+
 def test_prefetch_names_the_cache() -> None:
     assert "prefetch 2 I.f32[x + 16]" in show(lowered(LINE, "O.prefetch(I, x, 16, L2)").body)
 
