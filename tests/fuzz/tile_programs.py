@@ -120,7 +120,7 @@ def _tiles(c: Choices, found: TileProgram, rows: int, columns: int, step: int) -
         lines.append("acc.reorder_storage(j, i)")
     if chance(c, 20):
         lines.append(f"C.parallel({first})")
-    if chance(c, 15):
+    if down * across < 4 and chance(c, 20):  # else 12 tile registers
         lines.append("acc.update.pipeline(ko, 2)")
     return _schedule(lines)
 
