@@ -75,16 +75,23 @@ def simplify_stmt(s: ir.Stmt, facts: Facts = NOTHING, done: Collection[int] = ()
     return _stmt(s, Scope(facts if facts is not NOTHING else Facts(), done))
 
 
+_latest: list[Kernel] = []  # what was simplified last
+
+
 def simplify_kernel(kernel: Kernel, done: Collection[int] = ()) -> Kernel:
     """The kernel with its body simplified: fixed sizes are literals, others are >= 0, and the checks
     hold. `done`: as for `simplify_stmt`."""
+    if _latest and _latest[0] is kernel:  # no pass between two simplifications had anything to do
+        return kernel
     fixed = {s.name: ir.const_index(s.fixed) for s in kernel.sizes if s.fixed is not None}
     facts = Facts(
         {s.name: Interval(fixed.get(s.name, ZERO), fixed.get(s.name)) for s in kernel.sizes}
     )
     for check in kernel.checks:
         facts = facts.with_condition(check.condition)
-    return kernel.map_body(lambda body: simplify_stmt(substitute_stmt(body, fixed), facts, done))
+    simple = kernel.map_body(lambda body: simplify_stmt(substitute_stmt(body, fixed), facts, done))
+    _latest[:] = [simple]
+    return simple
 
 
 def _expr(e: ir.Expr, scope: Scope) -> ir.Expr:
