@@ -12,7 +12,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul, sub
 from hbc.ir.lang.types import I64
-from hbc.ir.lang.walk import free_variables, nodes, substitute
+from hbc.ir.lang.walk import free_variables, mentions, nodes, substitute
 
 NOMINAL = 256
 """The extent that is assumed where none is known."""
@@ -155,6 +155,8 @@ def _divisor(var: str, s: ir.Store) -> int:
 
 def step(index: ir.Expr, var: str) -> ir.Expr:
     """How far a place moves when the variable does by one."""
+    if not mentions(index, var):
+        return ir.const_index(0)
     return expanded(sub(substitute(index, {var: add(ir.Var(var), 1)}), index))
 
 

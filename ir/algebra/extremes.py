@@ -7,6 +7,7 @@ from typing import Final
 
 from hbc.ir.algebra.division import Least, Reader
 from hbc.ir.algebra.form import (
+    MOST_REMEMBERED,
     Linear,
     binary,
     minus,
@@ -72,9 +73,31 @@ def _wins(op: ir.Op, a: Linear, b: Linear, read: Reader, least: Least) -> bool:
     return low is not None and low >= 0
 
 
-def _absorbed(gap: Linear, read: Reader, depth: int = MOST_NESTED) -> bool:
+# By the way of reading and the signature of a form: of the operands of a chain, each longer chain asks again.
+_remembered: dict[tuple[Reader, object], bool] = {}
+
+
+def _absorbed(gap: Linear, read: Reader) -> bool:
     """Whether the form is at least 0 whatever its variables are: `a - min(a, b)` is, by which
     `max(a, min(a, b))` is `a`."""
+    if not gap.terms:
+        return gap.constant >= 0
+    if not any(_is_extreme(atom) for atom, _ in gap.terms):
+        return False
+    key = read, gap.signature
+    known = _remembered.get(key)
+    if known is None:
+        if len(_remembered) >= MOST_REMEMBERED:
+            _remembered.clear()
+        known = _remembered[key] = _absorbs(gap, read, MOST_NESTED)
+    return known
+
+
+def _is_extreme(atom: ir.Expr) -> bool:
+    return atom.__class__ is ir.Binary and (atom.op is ir.Op.MIN or atom.op is ir.Op.MAX)
+
+
+def _absorbs(gap: Linear, read: Reader, depth: int) -> bool:
     if not gap.terms:
         return gap.constant >= 0
     for key, (atom, c) in zip(gap.keys, gap.terms, strict=True) if depth else ():
@@ -82,7 +105,7 @@ def _absorbed(gap: Linear, read: Reader, depth: int = MOST_NESTED) -> bool:
             rest = without(gap, key)
             above = (plus(rest, read(e), c) for e in (atom.a, atom.b))
             one_does = (atom.op is ir.Op.MAX) == (c > 0)
-            if (any if one_does else all)(_absorbed(x, read, depth - 1) for x in above):
+            if (any if one_does else all)(_absorbs(x, read, depth - 1) for x in above):
                 return True
     return False
 
