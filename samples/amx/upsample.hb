@@ -19,10 +19,10 @@ O[y, x]            = phase[y / 2, x / 2, y % 2, x % 2]
 schedule tiles for amx {
     O.tile(y, x, yo, xo, yi, xi, 32, 32).vectorize(xi).unroll(yi).parallel(yo)
     taps.compute_root().reorder_storage(p, q, i, j)
-    phase.compute_at(O, xo).store_in(amx_tile)
+    phase.compute_at(O, xo).store_in(amx_tile).reorder_storage(p, q, y, x)
     phase.bound(p, 0, 2).bound(q, 0, 2)
     phase.reorder(p, q, y, x).unroll(p).unroll(q).vectorize(y).vectorize(x)
-    phase.update.split(r, ro, ri, 16).reorder(s, ro, p, q, y, x, ri).unroll(p).unroll(q)
+    phase.update.split(r, ro, ri, 8).reorder(s, ro, p, q, y, x, ri).unroll(p).unroll(q)
         .atomic().vectorize(y).vectorize(x).vectorize(ri)
 }
 

@@ -95,8 +95,15 @@ check_size() {
     done
 }
 
+# runs TARGET: whether this machine executes it.
+runs() {
+    # shellcheck disable=SC2086 # HBC may be several words
+    $HBC targets --json | "$PYTHON" -c 'import json, sys
+sys.exit(not any(t["target"] == sys.argv[1] and t["runs_here"] for t in json.load(sys.stdin)["targets"]))' "$1"
+}
+
 # compare WORKLOAD LABEL HBC_WORDS PEER_SCRIPT PEER_WORDS
-# Times ../WORKLOAD.hb and the peers of peers/PEER_SCRIPT in turns. Words are separated by blanks;
+# Times ../WORKLOAD.hb (../$FILE.hb where that is set) and the peers of peers/PEER_SCRIPT in turns. Words are separated by blanks;
 # among hbc's, NAME=VALUE becomes --set NAME=VALUE.
 compare() {
     workload=$1 label=$2 hbc_words=$3 peer_script=$4 peer_words=$5
@@ -120,7 +127,7 @@ time_hbc() {
     done
     status=0
     # shellcheck disable=SC2086 # HBC may be several words
-    found=$($HBC bench "$HERE/../$workload.hb" --json --threads "$THREADS" ${TARGET:+--target "$TARGET"} \
+    found=$($HBC bench "$HERE/../${FILE:-$workload}.hb" --json --threads "$THREADS" ${TARGET:+--target "$TARGET"} \
         ${SCHEDULE:+--schedule "$SCHEDULE"} "$@") || status=$?
     if [ "$status" -ne 0 ]; then
         note "{\"failed\": \"hbc\", \"status\": $status}"
