@@ -104,7 +104,7 @@ schedule mma for cuda {
 
 # By `wgmma`, for sm_90a: each of two groups of four warps has 64 queries. It reads queries, keys and values where they lie in
 # shared memory, in rows of 64 elements (D is a multiple of that); weights are the first factor of the second product in the
-# registers where they were computed.
+# registers where they were computed. Scores are kept, masked or not, so that all behind the mask is straight-line code.
 schedule wgmma for cuda {
     O.split(i, io, ii, 128).split(ii, iw, iv, 64).reorder(b, io, iw, iv, e)
     O.gpu_blocks(b, io).at_once(max(1, 128 / D)).gpu_threads(iw).vectorize(iv).vectorize(e)
@@ -130,6 +130,8 @@ schedule wgmma for cuda {
     dot.split(i, iw, iv, 64).reorder(b, n, iw, iv, l).gpu_threads(iw).vectorize(iv).vectorize(l)
     dot.update.split(d, dt, dv, 16).split(i, iw, iv, 64).reorder(b, n, iw, dt, iv, l, dv).gpu_threads(iw).unroll(dt)
     dot.update.atomic().vectorize(iv).vectorize(l).vectorize(dv)
+    score.compute_at(mean.update, t).store_in(wgmma_accumulator)
+    score.split(i, iw, iv, 64).reorder(b, n, iw, iv, l).gpu_threads(iw).vectorize(iv).vectorize(l)
     power.compute_at(mean.update, t).store_in(wgmma_accumulator)
     power.split(i, iw, iv, 64).reorder(b, n, iw, iv, l).gpu_threads(iw).vectorize(iv).vectorize(l)
     weight.compute_at(mean.update, t).store_in(wgmma_accumulator)
