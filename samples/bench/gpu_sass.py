@@ -35,7 +35,7 @@ class MainLoop:
 
     whole: int  # instructions of the kernel
     instructions: float
-    products: float  # HMMA and IMMA
+    products: float  # HMMA and IMMA; of a group's HGMMA, what its warp would do by HMMA
     narrow: float  # loads and stores of one or two bytes
     barriers: float
     spills: int  # of the kernel
@@ -61,11 +61,11 @@ def staging(code: list[tuple[str, str]], loop: Loop, loops: list[Loop]) -> list[
     these begins and ends a pipeline."""
     within = [b for b in loops if is_inside(b, loop)]
     inner = [b for b in within if not any(is_inside(b, c) for c in within)]
-    waits = [
-        b
-        for b in inner
-        if {"BAR", "HMMA"} <= {name.partition(".")[0] for name, _ in code[b.begin : b.end]}
-    ]
+    waits = []
+    for b in inner:
+        kinds = {name.partition(".")[0] for name, _ in code[b.begin : b.end]}
+        if "BAR" in kinds and not kinds.isdisjoint(("HMMA", "HGMMA")):
+            waits.append(b)
     return [a for b in waits for a in staging(code, b, loops)] or [loop]
 
 
@@ -104,10 +104,20 @@ def alternatives(code: list[tuple[str, str]], labels: dict[str, int], loop: Loop
     return rare
 
 
+_GROUPS = re.compile(r"[HI]GMMA\.64x(\d+)x(?:16|32)\b")
+
+
+def products_of(name: str) -> int:
+    """HMMA of 16 x 8 x 16, or IMMA of twice the depth, that an instruction is for one warp."""
+    if found := _GROUPS.match(name):
+        return int(found[1]) // 8
+    return int(name.startswith(("HMMA", "IMMA")))
+
+
 _NARROW = re.compile(r"(LDG|STG|LDS|STS|LD|ST)\..*\b[US](8|16)\b")
 _KINDS = {
     "instructions": lambda name: name != "NOP",
-    "products": lambda name: name.startswith(("HMMA", "IMMA")),
+    "products": lambda name: products_of(name),
     "narrow": lambda name: bool(_NARROW.match(name)),
     "barriers": lambda name: name.startswith("BAR"),
 }
