@@ -95,11 +95,9 @@ check_size() {
     done
 }
 
-# runs TARGET: whether this machine executes it.
-runs() {
-    # shellcheck disable=SC2086 # HBC may be several words
-    $HBC targets --json | "$PYTHON" -c 'import json, sys
-sys.exit(not any(t["target"] == sys.argv[1] and t["runs_here"] for t in json.load(sys.stdin)["targets"]))' "$1"
+# has FEATURE: whether this processor has it, as Linux spells it.
+has() {
+    grep -qw -- "$1" /proc/cpuinfo 2>/dev/null
 }
 
 # compare WORKLOAD LABEL HBC_WORDS PEER_SCRIPT PEER_WORDS

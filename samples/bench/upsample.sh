@@ -11,7 +11,7 @@ for T in $T; do
     compare upsample "to ${H}x$W, ${T}x$T taps" "$size" upsample.py "$size"
     # Nobody else does these: the peers are those in f32.
     bf16="TI=bf16 TK=bf16"
-    if [ -z "$TARGET" ] && runs amx; then # on tiles the sums of S x S phases have a file of their own
+    if has amx_bf16; then # on tiles the sums of S x S phases have a file of their own
         FILE=amx/upsample compare upsample "to ${H}x$W, ${T}x$T taps, bf16" "$size" upsample.py "$size"
     else
         compare upsample "to ${H}x$W, ${T}x$T taps, bf16" "$bf16 $size" upsample.py "$size"
