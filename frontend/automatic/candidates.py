@@ -120,9 +120,9 @@ def about(placing: Placing) -> str:
     blocks = [x for x in shapes if x.sums or x.block.rows > 1]
     parts = []
     for shape in blocks[:2]:
-        parts.append(
-            f"{shape.func} in blocks of {shape.block.rows} x {shape.block.vectors * shape.width}"
-        )
+        beside = "" if shape.beside is None else f"{shape.beside[1]} x "
+        block = f"{beside}{shape.block.rows} x {shape.block.vectors * shape.width}"
+        parts.append(f"{shape.func} in blocks of {block}")
     inner = sum(p.at is not None for p in placing.placed.values())
     if inner:
         parts.append(f"{inner} of {len(placing.placed)} Funcs computed inside others")

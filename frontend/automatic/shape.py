@@ -55,6 +55,7 @@ class Shape:
     aligned: frozenset[str] = frozenset()  # variables whose blocks begin at multiples of their size
     phases: Phases | None = None
     tiles: Tiles | None = None
+    beside: tuple[str, int] | None = None  # of tiles: a variable with several values in a block
     fused: tuple[str, str] | None = None  # the last two variables, as one loop
     whole: frozenset[str] = frozenset()  # variables of which a block has all values, as promised
     cycles: float = 0.0  # of a step of the reduction, for a vector of sums
@@ -64,6 +65,8 @@ class Shape:
         """How many values of a variable a block has."""
         if v == self.lanes:
             return self.block.vectors * self.width
+        if self.beside is not None and v == self.beside[0]:
+            return self.beside[1]
         return self.block.rows if v == self.rows else 1
 
 
@@ -288,12 +291,13 @@ def _in_tiles(
     sums: tuple[str, ...],
 ) -> Shape:  # fmt: skip
     """A block of tiles."""
-    dot = tiles.dot
-    mine = None if rows is None or tiles.down == 0 else rename[rows]
-    block = Block(max(tiles.down * dot.rows, 1), tiles.across)
+    dot, tile = tiles.dot, tiles.block
+    mine = None if rows is None or tile is None else rename[rows]
+    block = Block(1, dot.rows) if tile is None else Block(tile.rows, tile.across)
+    beside = None if tile is None or tiles.beside is None else (rename[tiles.beside], tile.beside)
     return Shape(
         func.name, rename[lane or ""], mine, dot.columns, block, func.variables, sums,
-        tiles=tiles, cycles=1.0,
+        panel=0 if tiles.panels else None, tiles=tiles, beside=beside, cycles=1.0,
     )  # fmt: skip
 
 

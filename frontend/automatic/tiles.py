@@ -1,8 +1,8 @@
-"""Sums in tiles: blocks of 2 x 2 of them, as deep as the instruction goes."""
+"""Sums in tiles: blocks of as many of them as there are registers for, as deep as the instruction goes."""
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 
 from hbc.frontend.automatic.sums import extent_of
 from hbc.frontend.automatic.text import Line, call
@@ -10,27 +10,28 @@ from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.moves import Move, move
-from hbc.frontend.costs.spans import length
+from hbc.frontend.costs.spans import Span, index_span, length
+from hbc.frontend.costs.tile_blocks import LINE, TileBlock, TileSides, ranked_tile_blocks
 from hbc.frontend.program.constants import evaluate
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 
-SIDE = 2  # tiles of sums along rows and along columns: four of the eight, the others are operands
-# What fits into eight tiles with its operands, one of the longer side at a time.
-SIDES = ((2, 2), (1, 3), (3, 1), (1, 4), (4, 1), (1, 2), (2, 1), (1, 1))
 DEEPER = 64  # taps of a convolution in one product
+KEPT_BITS = 32  # of neighbouring steps that a tile keeps together
 GROUP = 1 << 20  # bytes of columns that stay in the second cache while all rows pass by
 
 
 @record
 class Tiles:
-    """`down` by `across` tiles of sums; without rows (`down` 0) a tile is a piece of one row, as a
-    convolution along it wants. `group`: so many blocks of columns see all rows before the next ones
-    do (0: all)."""
+    """Tiles of sums in `block`; without one a tile is a piece of one row, as a convolution along it wants.
+    `beside`: the variable with a tile at each of several values; `panels`: blocks of columns outermost;
+    `group`: so many blocks of columns see all rows before the next ones do (0: all)."""
 
     dot: Dot
-    down: int
-    across: int
+    block: TileBlock | None
+    beside: str | None = None
+    panels: bool = False
     group: int = 0
 
 
@@ -38,7 +39,7 @@ def tiles_for(
     graph: Graph, sums: str, rows: str | None, lanes: str | None, extents: dict[str, int]
 ) -> Tiles | None:
     """Tiles for all updates of a Func, if instructions do them."""
-    dot: Dot | None = None
+    main: tuple[int, Step, Dot] | None = None
     slides = False
     for s in graph.steps[sums]:
         if s.update is None:
@@ -47,24 +48,32 @@ def tiles_for(
         deep, factors = deep_loop(graph, s), factors_of(graph, s)
         if found is None or deep is None or factors is None or lanes is None:
             return None
-        if dot is not None and dot.rows != found.rows:
+        if main is not None and main[2].rows != found.rows:
             return None
-        dot = found
+        work = graph.iterations(s, graph.box(sums))
+        if main is None or work > main[0]:
+            main = work, s, found
         slides = slides or windows(s, lanes, deep, factors)
-    if dot is None:
+    if main is None or lanes is None:
         return None
+    _, step, dot = main
     if slides:
-        return Tiles(dot, 0, dot.rows)
+        return Tiles(dot, None)
     if rows is None:
         return None
-    down = min(SIDE, -(-extents[rows] // dot.rows))
-    across = min(SIDE, -(-extents[lanes or ""] // dot.columns))
-    most = -(-extents[rows] // dot.rows), -(-extents[lanes or ""] // dot.columns)
-    others = [s for s in SIDES if s[0] <= most[0] and s[1] <= most[1]]
-    down, across = graph.choices.pick(f"{sums}.tiles", (down, across), others)
-    assert lanes is not None
-    group = _group(graph, sums, rows, lanes, across * dot.columns) if len(extents) == 2 else 0
-    return Tiles(dot, down, across, group)
+    beside = _beside(graph, step, rows, lanes, extents)
+    ranked = ranked_tile_blocks(_sides(graph, step, dot, rows, lanes, beside, extents))
+    each = [(b.high, b.down, b.beside, b.across) for b in (c.block for c in ranked)]
+    usual = each[0]
+    if len(extents) == 2:  # matrices: measured with 2 x 2 tiles, whose operands stream alike
+        usual = next((e for e in each if e[1] == e[3] == 2 and e[0] == dot.rows), usual)
+    others = [e for e in each if e != usual]
+    wanted = graph.choices.pick(f"{sums}.tiles", usual, others)
+    best = ranked[each.index(wanted)]
+    beside = beside if best.block.beside > 1 else None
+    wide = best.block.across * dot.columns
+    group = _group(graph, sums, rows, lanes, wide) if len(extents) == 2 else 0
+    return Tiles(dot, best.block, beside, best.panels, group)
 
 
 def _group(graph: Graph, sums: str, rows: str, lanes: str, wide: int) -> int:
@@ -84,16 +93,82 @@ def _group(graph: Graph, sums: str, rows: str, lanes: str, wide: int) -> int:
     return 1 << max(GROUP // panel, 1).bit_length() - 1
 
 
+def _beside(graph: Graph, s: Step, rows: str, lanes: str, extents: dict[str, int]) -> str | None:
+    """Another variable for whose values the operand of the columns is the same, the innermost."""
+    wide = [a for a in factors_of(graph, s) or () if move(a, lanes) is not Move.FIXED]
+    for v in reversed(s.pure):
+        if (
+            v not in (rows, lanes)
+            and extents[v] > 1
+            and all(move(a, v) is Move.FIXED for a in wide)
+        ):
+            return v
+    return None
+
+
+def _sides(
+    graph: Graph, s: Step, dot: Dot, rows: str, lanes: str, beside: str | None, extents: dict[str, int]
+) -> TileSides:  # fmt: skip
+    known = graph.known(s, graph.box(s.func))
+    deep, factors = deep_loop(graph, s), factors_of(graph, s)
+    assert deep is not None and factors is not None
+    depth = depth_of(graph, s, deep, dot)
+    steps = -(-length(known[deep]) // depth)
+    for r in s.reduce:
+        steps *= 1 if r == deep else length(known[r])
+    columns = [a for a in factors if move(a, lanes) is not Move.FIXED]
+    others = [a for a in factors if a not in columns]
+
+    def size(accesses: list[ir.Access], spans: dict[str, Span]) -> int:
+        return sum(_bytes(graph, a, spans) for a in accesses)
+
+    one = {v: span for v, span in known.items() if v not in s.pure or v in (rows, lanes)}
+    one |= {v: (known[v][0], known[v][0]) for v in s.pure if v not in one}
+    two = one if beside is None else {**one, beside: (known[beside][0], known[beside][0] + 1)}
+    alone = size(others, one)
+    element = factors[0].type.element.bytes
+    pitch = length(known[deep]) * element
+    grouped = len(extents) == 2
+    return TileSides(
+        extents[rows], 1 if beside is None else extents[beside], extents[lanes], dot.rows, dot.columns,
+        depth * element, gcd(pitch, depth * element, LINE), steps,
+        min(size(columns, one), GROUP) if grouped else size(columns, one), alone,
+        size(others, two) - alone, grouped or pitch % (depth * element) != 0,
+    )  # fmt: skip
+
+
+def _bytes(graph: Graph, a: ir.Access, known: dict[str, Span]) -> int:
+    """What an access reads in all of these spans."""
+    spans = [index_span(i, known, graph.funcs) for i in a.indices]
+    return prod(1 if s is None else length(s) for s in spans) * a.type.element.bytes
+
+
+def depth_of(graph: Graph, s: Step, deep: str, dot: Dot) -> int:
+    """Steps in one product: as many as the instruction takes, or fewer that make no more products of the
+    reduction at its typical extent and leave nothing over."""
+    typical = length(graph.known(s, graph.box(s.func))[deep])
+    products = -(-typical // dot.depth)
+    even = -(-typical // products)
+    return even if even * products == typical and even % group_of(dot) == 0 else dot.depth
+
+
+def group_of(dot: Dot) -> int:
+    """Neighbouring steps that lie together in a tile of columns."""
+    return max(KEPT_BITS // dot.factors[0].bits, 1)
+
+
 def block_lines(
-    graph: Graph, name: str, tiles: Tiles, rows: str | None, lanes: str, order: list[str], place: list[str],
-    tails: tuple[str, str],
+    graph: Graph, name: str, tiles: Tiles, rows: str | None, lanes: str, beside: str | None, loops: list[str],
+    place: list[str], tails: dict[str, str],
 ) -> list[Line]:  # fmt: skip
-    """The Func that the sums are for: blocks of tiles."""
+    """The Func that the sums are for: blocks of tiles. `loops`: those around the blocks, outermost first;
+    `tails`: what becomes of the last block, by variable."""
     lo, lb, lt, li = (graph.name(lanes, x) for x in "obti")
-    if tiles.down == 0:
-        wide, narrow = tiles.dot.rows * tiles.dot.columns, tiles.dot.columns
+    dot = tiles.dot
+    if tiles.block is None:
+        wide, narrow = dot.rows * dot.columns, dot.columns
         plain = (call("split", [lanes, lo, li, narrow], "shift"), call("vectorize", [li]))
-        parallel = (call("parallel", [order[0]]),) if order and order[0] != lanes else ()
+        parallel = (call("parallel", [loops[0]]),) if loops and loops[0] != lanes else ()
         extent = graph.pipeline.output_funcs[name].extents[-1]
         special = f"specialize({show(extent)} >= {wide})"
         split = call("split", [lanes, lo, li, wide], "shift")
@@ -102,24 +177,31 @@ def block_lines(
             Line(name, (*plain, *parallel)),
         ]
     assert rows is not None
+    block = tiles.block
     ro, rb, rt, ri = (graph.name(rows, x) for x in "obti")
-    dot = tiles.dot
-    high, wide = tiles.down * dot.rows, tiles.across * dot.columns
-    outer = [v for v in order if v not in (rows, lanes)]
-    loops = [*outer, ro, lo, rt, lt, ri, li]
-    grouped: tuple[str, ...] = ()
+    lines = [
+        *place,
+        call("split", [rows, ro, rb, block.rows], tails[rows]),
+        call("split", [lanes, lo, lb, block.across * dot.columns], tails[lanes]),
+    ]  # fmt: skip
+    inside: list[str] = []
+    if beside is not None:
+        bo, bi = (graph.name(beside, x) for x in "oi")
+        lines.append(call("split", [beside, bo, bi, block.beside], tails[beside]))
+        inside.append(bi)
+    around = loops
     if tiles.group:
         lg = graph.name(lanes, "g")
-        grouped = (call("split", [lo, lg, lo, tiles.group]),)
-        loops = [lg, *loops]
-    lines = (
-        *place,
-        call("split", [rows, ro, rb, high], tails[0]), call("split", [lanes, lo, lb, wide], tails[1]),
-        *grouped,
-        call("tile", [rb, lb, rt, lt, ri, li, dot.rows, dot.columns]), call("reorder", loops),
-        call("unroll", [rt]), call("unroll", [lt]), call("vectorize", [ri]), call("vectorize", [li]),
-    )  # fmt: skip
-    return [Line(name, (*lines, call("parallel", [outer[0] if outer else ro])))]
+        lines.append(call("split", [lo, lg, lo, tiles.group]))
+        around = [lg, *loops]
+    lines += [
+        call("tile", [rb, lb, rt, lt, ri, li, block.high, dot.columns]),
+        call("reorder", [*around, *inside, rt, lt, ri, li]),
+        *(call("unroll", [v]) for v in (*inside, rt, lt)),
+        call("vectorize", [ri]), call("vectorize", [li]),
+        call("parallel", [loops[0]]),
+    ]  # fmt: skip
+    return [Line(name, tuple(lines))]
 
 
 def sum_lines(
@@ -127,37 +209,60 @@ def sum_lines(
 ) -> list[Line]:
     """The sums themselves."""
     kept = (*place, "store_in(amx_tile)")
-    if tiles.down == 0:
+    updates = [s for s in graph.steps[name] if s.update is not None]
+    if tiles.block is None:
         lines = [Line(name, (*kept, call("vectorize", [lanes])))]
-        for s in graph.steps[name]:
-            if s.update is not None:
-                lines += _row_update(graph, s, lanes, tiles.dot)
+        for s in updates:
+            lines += _row_update(graph, s, lanes, tiles.dot)
         return lines
     assert rows is not None
     rt, lt, ri, li = (graph.name(v, x) for x in "ti" for v in (rows, lanes))
-    tile = call("tile", [rows, lanes, rt, lt, ri, li, tiles.dot.rows, tiles.dot.columns])
-    marks = [call("unroll", [rt]), call("unroll", [lt])]
+    tile = call("tile", [rows, lanes, rt, lt, ri, li, tiles.block.high, tiles.dot.columns])
+    beside = [] if tiles.beside is None else [tiles.beside]
     lanes_of = [call("vectorize", [ri]), call("vectorize", [li])]
-    lines = [Line(name, (*kept, tile, *marks, *lanes_of))]
-    for s in graph.steps[name]:
-        if s.update is None:
-            continue
-        deep = deep_loop(graph, s)
-        assert deep is not None
-        others = [r for r in s.reduce if r != deep]
-        outer = [v for v in s.pure if v not in (rows, lanes)]
-        do, di = graph.name(deep, "o"), graph.name(deep, "i")
-        whole = evaluate(extent_of(graph, s, deep))
-        if whole is not None and int(whole) <= tiles.dot.depth:
-            order = call("reorder", [*outer, *others, rt, lt, ri, li, deep])
-            lines.append(Line(s.text, (tile, order)))
-            di = deep
-        else:
-            order = call("reorder", [*outer, *others, do, rt, lt, ri, li, di])
-            lines.append(
-                Line(s.text, (call("split", [deep, do, di, tiles.dot.depth]), tile, order))
-            )
-        lines.append(Line(s.text, (*marks, "atomic()", *lanes_of, call("vectorize", [di]))))
+    marks = [call("unroll", [v]) for v in (*beside, rt, lt)]
+    outer = [v for v in graph.funcs[name].variables if v not in (rows, lanes, *beside)]
+    order = [call("reorder", [*outer, *beside, rt, lt, ri, li])] if beside else []
+    lines = [Line(name, (*kept, tile, *order, *marks, *lanes_of))]
+    for s in updates:
+        lines += _block_update(graph, s, tiles, rows, lanes)
+    return lines
+
+
+def _block_update(graph: Graph, s: Step, tiles: Tiles, rows: str, lanes: str) -> list[Line]:
+    """The products of a block: all with the same tile of columns follow each other. What is left over of
+    the steps at the typical extent has loops of its own, so that it is known how much it is."""
+    assert tiles.block is not None
+    deep = deep_loop(graph, s)
+    assert deep is not None
+    rt, lt, ri, li = (graph.name(v, x) for x in "ti" for v in (rows, lanes))
+    do, di = graph.name(deep, "o"), graph.name(deep, "i")
+    beside = [] if tiles.beside is None else [tiles.beside]
+    others = [r for r in s.reduce if r != deep]
+    outer = [v for v in s.pure if v not in (rows, lanes, *beside)]
+    tile = call("tile", [rows, lanes, rt, lt, ri, li, tiles.block.high, tiles.dot.columns])
+    unrolled = [lt, *beside, rt]
+    marks = (
+        *(call("unroll", [v]) for v in unrolled),
+        "atomic()",
+        call("vectorize", [ri]),
+        call("vectorize", [li]),
+    )
+    extent = extent_of(graph, s, deep)
+    whole = evaluate(extent)
+    if whole is not None and int(whole) <= tiles.dot.depth:
+        order = call("reorder", [*outer, *others, *unrolled, ri, li, deep])
+        return [Line(s.text, (tile, order, *marks, call("vectorize", [deep])))]
+    depth = depth_of(graph, s, deep, tiles.dot)
+    chain = (
+        call("split", [deep, do, di, depth]), tile,
+        call("reorder", [*outer, *others, do, *unrolled, ri, li, di]), *marks, call("vectorize", [di]),
+    )  # fmt: skip
+    left = length(graph.known(s, graph.box(s.func))[deep]) % depth
+    lines = [Line(s.text, chain)]
+    if whole is None and left % group_of(tiles.dot) == 0:
+        special = f"specialize({show(extent)} % {depth} == {left})"
+        lines.insert(0, Line(s.text, (special, *chain)))
     return lines
 
 

@@ -94,14 +94,13 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     lines: list[Line] = []
     whole = _whole_steps(graph, shape)
     if shape.tiles is not None and shape.lanes is not None:
-        tails = tuple(
-            "" if v is None else _tail(shape, placed, graph, v, shape.covered(v))
-            for v in (shape.rows, shape.lanes)
-        )
+        beside = None if shape.beside is None else shape.beside[0]
+        cut = [v for v in (shape.rows, shape.lanes, beside) if v is not None]
+        tails = {v: _tail(shape, placed, graph, v, shape.covered(v)) for v in cut}
+        loops = [x.name for x in placed.loops[None]]
         return block_lines(
-            graph, name, shape.tiles, shape.rows, shape.lanes, list(shape.order), place,
-            (tails[0], tails[1]),
-        )  # fmt: skip
+            graph, name, shape.tiles, shape.rows, shape.lanes, beside, loops, place, tails
+        )
     if shape.fused is not None:
         return fused_lines(graph, machine, placed, place)
     if not func.updates:
