@@ -34,7 +34,7 @@ schedule portable for c {
 }
 
 # Eight samples of both channels are a vector; the taps of two samples meet in each lane.
-schedule dot for avx512bf16 {
+schedule dot for avx512bf16, amx {
     Y.update(1).split(t, to, tb, 256).split(tb, tb, ti, 8)
     Y.update(1).reorder(to, tb, ti, c).vectorize(ti).vectorize(c)
     taps.compute_root()
@@ -42,9 +42,9 @@ schedule dot for avx512bf16 {
     f3.update.reorder(i, c, r).atomic().vectorize(i, 8).vectorize(c).vectorize(r)
 }
 
-# The taps as a banded matrix, whose products with 256 samples of a channel are 16 x 16 sums. For
-# N = 16 and a multiple of 256.
-schedule tiles for amx {
+# The taps as a banded matrix, whose products with 256 samples of a channel are 16 x 16 sums: for
+# N that is 16 more than a multiple of 256.
+schedule tiles for amx where N % 256 == 16 {
     Y.update(1).split(t, to, tb, 256, tail = exact).split(tb, tb, ti, 8)
     Y.update(1).reorder(to, tb, ti, c).vectorize(ti).vectorize(c)
     taps.compute_root()

@@ -34,7 +34,7 @@ SAMPLES: dict[str, tuple[dict[str, int], ...]] = {
         {"N": 1, "H": 3, "W": 33, "C": 65, "K": 35},
     ),
     "denoise_bf16": ({"H": 64, "W": 64}, {"H": 17, "W": 7}),
-    "recursive_bf16": ({"N": 272}, {"N": 784}),
+    "recursive_bf16": ({"N": 272}, {"N": 301}),
 }
 CASES: list[tuple[str, dict[str, int], dict[str, str]]] = [
     (name, sizes, {}) for name, found in SAMPLES.items() for sizes in found
@@ -57,6 +57,7 @@ def test_native(
 def test_sums_on_tiles(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code_of(["explain", str(FOLDER / f"{name}.hb"), "--target", "amx", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["statements"]
-    assert found
-    for statement in found:
-        assert statement["chosen"].startswith("tdp"), statement
+    lines = {statement["line"] for statement in found}
+    # Of schedules with conditions, one.
+    on_tiles = {s["line"] for s in found if s["chosen"].startswith("tdp")}
+    assert on_tiles == lines != set(), found
