@@ -28,7 +28,6 @@ schedule portable for c {
 # the vectors beside them.
 schedule dot for avx512vnni {
     O.tile(y, x, yo, xo, yi, xi, 1, 256, tail = shift)
-        .vectorize(yi).vectorize(xi).parallel(yo)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
     acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
     acc.update.specialize(T % 64 == 0).split(r, ro, ri, 64).reorder(ro, y, x, ri)
@@ -37,17 +36,15 @@ schedule dot for avx512vnni {
         .atomic().vectorize(ri).vectorize(x, 16).unroll(x).unroll(y)
 }
 
-# 256 outputs of a row are a tile of 16 x 16, the taps a banded matrix, made once and loaded once for four
-# rows. Rows are copied to where lines of the cache begin: tiles of which rows lie across two take
-# three times as long to load. Narrow images have tiles of one row.
+# 256 outputs of a row are a tile of 16 x 16, the taps a banded matrix, made once and loaded once for two
+# rows. Narrow images have tiles of one row.
 schedule tiles for amx {
-    O.specialize(W >= 256 and H >= 4).tile(y, x, yo, xo, yi, xi, 4, 256, tail = shift)
+    O.specialize(W >= 256 and H >= 2).tile(y, x, yo, xo, yi, xi, 2, 256, tail = shift)
         .vectorize(yi).vectorize(xi).parallel(yo)
     O.specialize(W >= 256).tile(y, x, yo, xo, yi, xi, 1, 256, tail = shift)
         .vectorize(yi).vectorize(xi).parallel(yo)
     O.tile(y, x, yo, xo, yi, xi, 1, 16, tail = shift)
         .vectorize(yi).vectorize(xi).parallel(yo)
-    I.in(image).compute_at(O, yo).vectorize(x, 64).pad_storage(x, 64)
     acc.compute_at(O, xo).store_in(amx_tile).vectorize(x).vectorize(y)
     acc.update.specialize(T % 256 == 0).split(r, ro, ri, 256).reorder(ro, y, x, ri)
         .atomic().vectorize(y).vectorize(x).vectorize(ri)

@@ -39,13 +39,12 @@ schedule dot for avx512vnni, avx512bf16 {
 }
 
 # On tiles: 256 outputs of a row are one of 16 x 16, each row of taps is a banded matrix, made once and loaded
-# once for four rows. The rows of a strip are copied to where lines of the cache begin.
+# once for two rows.
 schedule tiles for amx {
     O.specialize(W >= 256 and H >= 16).split(y, ys, yb, 16, tail = shift)
-        .tile(yb, x, yo, xo, yi, xi, 4, 256, tail = shift).vectorize(yi).vectorize(xi).parallel(ys)
+        .tile(yb, x, yo, xo, yi, xi, 2, 256, tail = shift).vectorize(yi).vectorize(xi).parallel(ys)
     O.split(y, ys, yb, 1).tile(yb, x, yo, xo, yi, xi, 1, 16, tail = shift)
         .vectorize(yi).vectorize(xi).parallel(ys)
-    I.in(acc).compute_at(O, ys).vectorize(x, 32).pad_storage(x, 32)
     acc.compute_at(O, xo).store_in(amx_tile).vectorize(x).vectorize(y)
     acc.update.specialize(T % 32 == 0).split(r, ro, ri, 32).reorder(s, ro, y, x, ri)
         .atomic().vectorize(y).vectorize(x).vectorize(ri)
