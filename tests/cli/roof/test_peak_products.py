@@ -13,6 +13,7 @@ import pytest
 
 from hbc.cli.roof import roofs
 from hbc.codegen.build.amx_emulator import build_emulator, is_possible
+from hbc.codegen.build.processor import processor_features
 
 SOURCE = Path(roofs.__file__).with_name("peak_products.c")
 OPTIONS = ("-std=c11", "-O3", "-Wall", "-Wextra", "-Werror")
@@ -53,7 +54,7 @@ def compiled(compiler: str, folder: Path) -> Path:
 def test_tiles(function: str, compiler: str, tmp_path: Path) -> None:
     if not is_possible():
         pytest.skip("the AMX emulator needs x86-64 Linux")
-    if {"amx_tile"} <= roofs.cpu_features():
+    if {"amx_tile"} <= processor_features():
         pytest.skip("this processor executes AMX itself: nothing is counted")
     name, each = TILES[function]
     library, wanted = compiled(compiler, tmp_path), 7 * 6 * each + 1
@@ -72,7 +73,7 @@ def test_tiles_that_are_not_permitted(tmp_path: Path) -> None:
     """A refusal and no signal, so that the next best peak is measured."""
     if platform.machine() != "x86_64" or sys.platform != "linux":
         pytest.skip("only x86-64 Linux has AMX")
-    if {"amx_tile"} <= roofs.cpu_features():
+    if {"amx_tile"} <= processor_features():
         pytest.skip("this processor has AMX, and the system permits it")
     library = compiled("gcc", tmp_path)
     call = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).peak_bf16_amx(ctypes.c_int64(9)))"
