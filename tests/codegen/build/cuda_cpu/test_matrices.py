@@ -212,7 +212,8 @@ def test_nvcc_takes_the_same_kernels(nvcc: tuple[str, ...], tmp_path: Path) -> N
     ptx = (TEMPLATES / "cuda_ptx.h").read_text(encoding="ascii").replace("#pragma once", "")
     file = tmp_path / "kernels.cu"
     file.write_text(
-        INCLUDES + ptx + "".join(map(wmma_kernel, SHAPES)) + MMA_KERNELS, encoding="ascii"
+        INCLUDES + "#include <cuda.h>\n" + ptx + "".join(map(wmma_kernel, SHAPES)) + MMA_KERNELS,
+        encoding="ascii",
     )
     command = [
         *nvcc,
