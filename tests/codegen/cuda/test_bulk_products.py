@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from suite_tables import WHOLE
 from warp_group_products import ORDERS, program
-from warp_group_runs import compiled, is_right
+from warp_group_runs import compiled, each_is_missed, is_right
 
-from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE
 from hbc.codegen.build.nvcc import build_cuda
 
 TABLE = [(t, n) for t in ("f16", "bf16") for n in (64, 128, 256)]
@@ -58,13 +56,7 @@ def test_each_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     mistakes = list(changed(source.text))
     words = {re.split(r"[(<]", what)[0] for _, what in mistakes}
     assert {"__syncthreads", "ptx_fence_proxy_async", "ptx_signal_wait", "ptx_bulk_copy"} <= words
-    for wrong, what in mistakes:
-        for order in ("forward", "backward"):
-            monkeypatch.setenv(ORDER_VARIABLE, order)
-            if not is_right(p, kernel, replace(source, text=wrong), sizes, tmp_path):
-                break
-        else:
-            raise AssertionError(f"nobody misses {what}")
+    each_is_missed(p, kernel, source, mistakes, sizes, tmp_path, monkeypatch)
 
 
 def test_the_host_chooses() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from agreement import prepare
 from library_runs import all_right
 
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.codegen.build.cuda_cpu import build
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.checks.check import check
@@ -38,3 +41,17 @@ def is_right(
     case = SimpleNamespace(sizes=sizes, seed=1)
     runs = [r for n in range(len(sizes)) if (r := prepare(p, kernel, case, n))]
     return all_right(out, p, runs)
+
+
+def each_is_missed(
+    p: Pipeline, kernel: Kernel, source: CudaSource, wrong: Iterable[tuple[str, str]],
+    sizes: list[dict[str, int]], folder: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Each wrong text, with what is wrong in it, is seen in one order of threads at least."""
+    for text, what in wrong:
+        for order in ("forward", "backward"):
+            monkeypatch.setenv(ORDER_VARIABLE, order)
+            if not is_right(p, kernel, replace(source, text=text), sizes, folder):
+                break
+        else:
+            raise AssertionError(f"nobody misses {what}")

@@ -84,7 +84,7 @@ def test_steps_in_a_product_leave_nothing_over_where_that_takes_no_more() -> Non
 def test_layers_in_tiles_are_right(settings: str, emulate: bool) -> None:
     """At the sizes that the schedule was made for, where its own loops are taken."""
     if not emulate and not can_run(TARGETS["amx"]):
-        pytest.skip("runs AMX code")
+        pytest.skip("this processor does not execute tiles")
     given = [part for word in settings.split() for part in ("--set", word)]
     command = ["verify", str(CONV), "--target", "amx", "--schedule", "auto", "--trials", "1"]
     assert exit_code_of([*command, *given, *(["--emulate"] if emulate else [])]) == 0
