@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import field, replace
 from itertools import groupby
 
@@ -91,7 +92,8 @@ def select(
     on_gpu = any(i.place.memory in FRAGMENTS for i in usable)
     constants = frozenset(a.name for a in kernel.arguments if a.constant and not on_gpu)
     selection = _Selection(usable, Frames(fresh, on_gpu, constants), records, checked)
-    chosen = substitute_stmt(selection.stmt(kernel.body), selection.frames.places)
+    with closing(selection.shapes.graphs):
+        chosen = substitute_stmt(selection.stmt(kernel.body), selection.frames.places)
     simple = {id(n) for s in nested(kernel.body) for n in (s, *own_expressions(s))}
     simple |= {id(s) for s in nested(chosen) if _is_plain(s)}
     body = without_idle(simplify_stmt(chosen, done=simple), usable)

@@ -58,6 +58,11 @@ class EGraph:
         for name, text in (rules or {}).items():
             self.run(text, f"{name}.egg")
 
+    def close(self) -> None:
+        """Nothing can be asked any more. The bindings refuse that another thread than the one that made
+        a graph drops it, as the garbage collector does whose turn comes there."""
+        del self._graph
+
     def declare(self, names: Iterable[str]) -> None:
         """The rules of these files too. Not within `apart`, where they would be forgotten."""
         for name in names:

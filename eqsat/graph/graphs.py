@@ -33,7 +33,7 @@ class Found:
 class Graphs:
     """One for all instructions on each kind of registers, since to declare rules takes longer than to
     run them: who asks for some of them leaves what is for others. What else a statement needs is
-    declared when the first such comes."""
+    declared when the first such comes. To be closed, in the thread where they are used."""
 
     usable: tuple[Instruction, ...] = ()  # all that may be asked for
     made: dict[tuple[Instruction, ...], EGraph] = field(default_factory=dict)
@@ -48,6 +48,11 @@ class Graphs:
         """These and the others on registers of their kind."""
         kinds = {i.place.memory for i in some}
         return tuple(i for i in self.usable if i.place.memory in kinds) or some
+
+    def close(self) -> None:
+        """Drops the e-graphs, not what was found in them."""
+        while self.made:
+            self.made.popitem()[1].close()
 
     @contextmanager
     def of(self, instructions: tuple[Instruction, ...], rules: Iterable[str]) -> Iterator[EGraph]:

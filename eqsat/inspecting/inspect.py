@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Sizes
-from collections.abc import Sequence
+from contextlib import closing
 
 from hbc.eqsat.choosing.choose import has_sum
 from hbc.eqsat.choosing.miss import Miss
@@ -40,24 +41,28 @@ def inspect(
 ) -> list[Inspected]:
     """The updates and computed values of a kernel of whole loops. `sizes`: the numbers that are assumed;
     every other extent is taken to be `nests.NOMINAL`."""
-    graphs = Graphs(tuple(i for i in instructions if selectable(i)))
-    inspected: list[Inspected] = []
-    for n in nests(kernel.body, sizes):
-        u = updates(n.store)
-        if u.op is None and not _computes(n.store.value):
-            continue
-        for number, product in enumerate(products_apart(n), 1):
-            loops = tuple(
-                Loop(v.loop, v.extent, const_value(step(n.store.index, v.var)) == 0)
-                for v in n.levels
-            )
-            mappings = [*plain(product, target), *_by_instructions(product, instructions, graphs)]
-            ranked = sorted((m for m in mappings if not m.reason), key=order)
-            ranked += [m for m in mappings if m.reason]
-            inspected.append(
-                Inspected(n.store.span, n.store.buffer, loops, tuple(ranked), number, len(u.terms))
-            )
+    with closing(Graphs(tuple(i for i in instructions if selectable(i)))) as graphs:
+        inspected = [
+            one
+            for n in nests(kernel.body, sizes)
+            if (u := updates(n.store)).op is not None or _computes(n.store.value)
+            for one in _parts(n, len(u.terms), instructions, target, graphs)
+        ]
     return sorted(inspected, key=lambda i: (i.span.start if i.span else -1, i.part))
+
+
+def _parts(
+    n: Nest, terms: int, instructions: Sequence[Instruction], target: Target, graphs: Graphs
+) -> Iterator[Inspected]:
+    """Each product of an update, or what it is as a whole."""
+    loops = tuple(
+        Loop(v.loop, v.extent, const_value(step(n.store.index, v.var)) == 0) for v in n.levels
+    )
+    for number, product in enumerate(products_apart(n), 1):
+        mappings = [*plain(product, target), *_by_instructions(product, instructions, graphs)]
+        ranked = sorted((m for m in mappings if not m.reason), key=order)
+        ranked += [m for m in mappings if m.reason]
+        yield Inspected(n.store.span, n.store.buffer, loops, tuple(ranked), number, terms)
 
 
 def _computes(e: ir.Expr) -> bool:
