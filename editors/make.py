@@ -2,6 +2,7 @@
 
     python editors/make.py
 
+The parsers of tree-sitter/ are written by `tree-sitter generate` from the grammar.js beside them.
 tests/cli/editor/test_files.py compares them with what this writes.
 """
 
@@ -51,6 +52,7 @@ def choice(listed: list[str], before: str = r"\b") -> str:
 def files() -> dict[Path, str]:
     """By path below this folder."""
     kernel, sketch = keywords("text/hb.lark"), keywords("sketch/sf.lark")
+    described = keywords("isa/isa.lark")
     directives, functions, types = of("directive"), of("function"), of("type")
     return {
         Path("vscode/syntaxes/hb.tmLanguage.json"): textmate(
@@ -75,9 +77,72 @@ def files() -> dict[Path, str]:
                 "keyword.operator": r"==|[-+*/%\\=]",
             },
         ),
+        Path("tree-sitter/hbc/queries/highlights.scm"): queries(
+            KERNEL_SHAPES, [*kernel, *described], {"@function.builtin": functions, "@type.builtin": types}
+        ),
+        Path("tree-sitter/hbc_sketch/queries/highlights.scm"): queries(SKETCH_SHAPES, sketch, {}),
         Path("vim/syntax/hbc.vim"): vim(kernel, directives, functions, types),
         Path("emacs/hbc-mode.el"): emacs(kernel, directives, functions, types),
     }  # fmt: skip
+
+
+# What the nodes of the tree-sitter grammars are, by the names that Neovim and Helix have colours for.
+SHARED_SHAPES = """\
+(comment) @comment
+(string) @string
+(number) @number
+(version) @keyword.directive
+["(" ")" "[" "]" "{" "}"] @punctuation.bracket
+["," ";" ":"] @punctuation.delimiter
+"""
+KERNEL_SHAPES = """\
+(identifier) @variable
+(boolean) @boolean
+(type (identifier) @type)
+(call function: (identifier) @function.call)
+(edge_access function: (identifier) @function.call)
+(reduction function: (identifier) @function.call)
+(function name: (identifier) @function)
+(parameters (identifier) @variable.parameter)
+(names (identifier) @variable.parameter)
+(sizes (identifier) @constant)
+(param name: (identifier) @constant)
+(instruction name: (identifier) @function)
+(kernel name: (identifier) @function)
+(schedule name: (identifier) @label)
+(targets (identifier) @constant.builtin)
+(directive) @function.method
+(directive [(identifier) "in" "bound"] @function.method)
+(option name: (identifier) @property)
+(property name: (identifier) @property)
+(setting name: (identifier) @property)
+(binary operator: _ @operator)
+(definition operator: _ @operator)
+["=" ".."] @operator
+"""
+SKETCH_SHAPES = """\
+(identifier) @variable
+(call function: (identifier) @function.call)
+(hole "?" @function.macro (identifier) @function.macro)
+(set name: (identifier) @function)
+(define name: (identifier) @variable)
+(param name: (identifier) @constant)
+(option name: (identifier) @property)
+(blank) @constant.builtin
+(operation) @operator
+(binary operator: _ @operator)
+["=" "==" ".." "->" "|" "\\\\"] @operator
+"""
+
+
+def queries(shapes: str, words: list[str], builtin: Mapping[str, list[str]]) -> str:
+    """Queries for colours, the more special ones last."""
+    quoted = " ".join(f'"{word}"' for word in words if word not in ("true", "false"))
+    text = f"; Written by editors/make.py.\n{SHARED_SHAPES}[{quoted}] @keyword\n{shapes}"
+    for name, listed in builtin.items():
+        names = " ".join(f'"{n}"' for n in listed)
+        text += f"((identifier) {name}\n  (#any-of? {name} {names}))\n"
+    return text
 
 
 def vim(kernel: list[str], directives: list[str], functions: list[str], types: list[str]) -> str:
