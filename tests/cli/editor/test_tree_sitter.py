@@ -1,5 +1,5 @@
-"""Pins that the grammars in editors/tree-sitter take what hbc takes, every kernel and sketch of the repository,
-and that their parsers are of them."""
+"""Pins that the grammars in editors/tree-sitter take what hbc takes, every kernel and sketch here, and that
+their parsers are of them."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_what_hbc_parses_has_no_errors_and_what_it_refuses_has(name: str, built:
 
 
 def test_a_tree_has_the_parts_of_a_kernel(built: Path) -> None:
-    text = b"size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = A[i] * 2 + 1\nschedule s for c { B.unroll(i) }\n"
+    text = b"size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = A[i] * 2 + 1\nschedule s { B.unroll(i) }\n"
     root = tree_sitter.Parser(language("hbc", built)).parse(text).root_node
     kinds = [child.type for child in root.children]
     assert kinds == ["sizes", "input", "output", "definition", "schedule"]
