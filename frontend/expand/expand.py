@@ -57,12 +57,10 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
     return replace(whole, statements=tuple(flat))
 
 
-def _named_alone(
-    before: ast.Definition, after: ast.Definition, reduces: Set[str]
-) -> tuple[ast.Ident, ...]:
-    """The reductions that a definition names until functions are written out, and no longer then."""
-    was, still = ({n.text for n, _ in free_names(s)} for s in (before, after))
-    return tuple(ast.Ident(r, before.span) for r in sorted(was & reduces - still))
+def _named(s: ast.Definition, reduces: Set[str]) -> tuple[ast.Ident, ...]:
+    """The reductions that a definition names as it is written."""
+    named = {n.text for n, _ in free_names(s)} & reduces
+    return tuple(ast.Ident(r, s.span) for r in sorted(named))
 
 
 def _in_schedules_alone(statements: Sequence[ast.Statement]) -> set[str]:
@@ -154,9 +152,9 @@ def _all(statements: Iterable[ast.Statement]) -> Iterator[ast.Statement]:
 def _statement(s: ast.Statement, expansion: Expansion, reduces: Set[str]) -> ast.Statement:
     match s:
         case ast.Definition():
-            # An update runs over a reduction also where the function that it gives that to does not read it.
-            after = mapped(s, expansion.rewritten)
-            return replace(after, along=_named_alone(s, after, reduces))
+            # An update runs over a reduction also where nothing of that is left: a function need not read
+            # what it is given, and `x ** 0` is 1.
+            return replace(mapped(s, expansion.rewritten), along=_named(s, reduces))
         case ast.Alias(value=ast.Call() as call) if call.name.text not in EDGES:
             return expansion.named(s, call)
         case ast.Schedule(condition=test):

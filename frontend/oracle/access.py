@@ -11,6 +11,7 @@ from hbc.frontend.oracle.points import Buffers, Linear, Points, Stored, linear
 from hbc.frontend.oracle.value import Value, tidy, uncertainty
 from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.types import BOOL
 from hbc.ir.meaning.numpy_types import Array
 
 Meaning = Callable[[Points], Value]
@@ -76,12 +77,15 @@ def _placed(data: Array, picks: list[int | slice], positions: list[int], rank: i
 def _gather(e: ir.Access, stored: Stored, indices: tuple[Value, ...], points: Points) -> Value:
     at = []
     unsure: Array = np.zeros((), np.bool_)
+    lost: Array = np.zeros((), np.bool_)
     for dim, (index, origin) in enumerate(zip(indices, stored.origin, strict=True)):
         offset = index.x - origin
         outside = (offset < 0) | (offset >= stored.shape[dim])
         if index.e is not None:
             unsure = unsure | (index.e > 0)
-        wrong = outside if points.mask is None else outside & points.mask
+        if points.perhaps is not None:
+            lost = lost | (outside & points.perhaps)
+        wrong = outside & points.certain
         if wrong.any():
             _refuse(e, stored, indices, np.argmax(np.broadcast_to(wrong, points.shape)), points)
         at.append(np.clip(offset, 0, max(stored.shape[dim] - 1, 0)) if outside.any() else offset)
@@ -90,6 +94,9 @@ def _gather(e: ir.Access, stored: Stored, indices: tuple[Value, ...], points: Po
     places = tuple(at)
     x = stored.value.x[places]
     error_at = None if stored.value.e is None else stored.value.e[places]
+    if lost.any():
+        known = uncertainty(Value(x, error_at), stored.element)
+        error_at = np.where(lost, True if stored.element == BOOL else np.inf, known)
     if not unsure.any():
         return Value(x, error_at)
     spread = np.array(np.broadcast_to(uncertainty(Value(x, error_at), stored.element), x.shape))

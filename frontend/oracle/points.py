@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hbc.frontend.oracle.value import Value, uncertainty
+from hbc.frontend.oracle.value import Value, may_hold, uncertainty
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
@@ -31,12 +31,14 @@ class Axis:
 @dataclass(slots=True)
 class Points:
     """A grid of points: some variables along axes, others (and the sizes) fixed. Where `mask` is
-    false a point is not really evaluated: its accesses may be outside."""
+    false a point is not really evaluated: its accesses may be outside. Where `perhaps` is true, nobody
+    knows whether it is: what it reads outside may be anything."""
 
     rank: int
     axes: Mapping[str, Axis]
     fixed: Mapping[str, int]
     mask: Array | None = None
+    perhaps: Array | None = None
     lets: dict[str, Value] = field(default_factory=dict)
     grids: dict[str, Array] = field(default_factory=dict)
 
@@ -60,9 +62,17 @@ class Points:
                 self.grids[name] = grid.reshape(shape)
         return self.grids[name]
 
-    def masked(self, mask: Array | None) -> Points:
-        """The same points, of which only those under the mask count."""
-        return Points(self.rank, self.axes, self.fixed, mask, {}, self.grids)
+    @property
+    def certain(self) -> Array:
+        """Where a point is evaluated for certain, and may read nothing that is outside."""
+        mask = np.ones((), np.bool_) if self.mask is None else self.mask
+        return mask if self.perhaps is None else mask & ~self.perhaps
+
+    def where(self, condition: Value) -> Points:
+        """The same points, of which only those count where the condition holds, or may."""
+        mask = np.broadcast_to(may_hold(condition), self.shape)
+        perhaps = None if condition.e is None else np.broadcast_to(condition.e, self.shape)
+        return Points(self.rank, self.axes, self.fixed, mask, perhaps, {}, self.grids)
 
 
 Ranges = Mapping[str, tuple[int, int]]

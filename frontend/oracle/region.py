@@ -9,7 +9,7 @@ import numpy as np
 from hbc.frontend.oracle.points import Box, Linear, Ranges, chunks, grid, linear
 from hbc.frontend.oracle.program import Program, accesses, span_range, update_ranges
 from hbc.frontend.oracle.reach import MOST_REACHED
-from hbc.frontend.oracle.value import Value, may_hold, taken
+from hbc.frontend.oracle.value import Value, taken
 from hbc.frontend.program.funcs import Func, Update
 from hbc.ir.algebra.intervals import Range, of_binary
 from hbc.ir.algebra.value_range import value_range
@@ -116,8 +116,9 @@ def hull(
     for piece in chunks(used, _CHUNK):
         points = grid(piece, program.sizes)
         if condition is not None:
-            mask = np.broadcast_to(may_hold(inner.meaning(condition)(points)), points.shape)
-            values = taken(inner.meaning(index)(points.masked(mask)), mask)
+            points = points.where(inner.meaning(condition)(points))
+            assert points.mask is not None
+            values = taken(inner.meaning(index)(points), points.mask)
         else:
             values = inner.meaning(index)(points)
         if values.x.size:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
-
 from hbc.frontend.oracle.points import Axis, Points, Ranges, grid
 from hbc.frontend.oracle.program import Program, accesses
 from hbc.frontend.oracle.recurrence import active_range, recurrence
 from hbc.frontend.oracle.solve import solve
 from hbc.frontend.oracle.store import places, put, put_at
-from hbc.frontend.oracle.value import Value, may_hold, select, taken
+from hbc.frontend.oracle.value import Value, select, taken
 from hbc.frontend.program.funcs import Func, Update, values_of
 from hbc.ir.lang import nodes as ir
 
@@ -77,17 +75,17 @@ def _step(program: Program, func: Func, update: Update, points: Points) -> None:
     condition = None
     if update.condition is not None:
         condition = program.meaning(update.condition)(points)
-        mask = may_hold(condition)
-        if not mask.any():
+        points = points.where(condition)
+        if points.mask is None or not points.mask.any():
             return
-        points = points.masked(np.broadcast_to(mask, points.shape))
     values = [program.meaning(e)(points) for e in values_of(update.value)]
     arrays = [program.stored[p.name] for p in func.parts]
     if len(arrays) > 1:  # one may be a view of what another overwrites
         values = [Value(v.x.copy(), None if v.e is None else v.e.copy()) for v in values]
     at = places(program, update, arrays[0], points)
     if condition is not None:  # where it is false, a point may have no place
-        live = np.broadcast_to(mask, points.shape)
+        assert points.mask is not None
+        live = points.mask
         at = at.where(live)
     for stored, value in zip(arrays, values, strict=True):
         if condition is not None:

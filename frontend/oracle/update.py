@@ -33,13 +33,12 @@ from hbc.frontend.oracle.program import (
 )
 from hbc.frontend.oracle.scan import run_in_order
 from hbc.frontend.oracle.store import places, put, sliced
-from hbc.frontend.oracle.value import Value, may_hold, select, taken, uncertainty
+from hbc.frontend.oracle.value import Value, select, taken, uncertainty
 from hbc.frontend.program.funcs import Func, Update, values_of
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.addends import addends, is_product
 from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.lang.walk import nodes, rewrite, substitute
-from hbc.ir.meaning.numpy_types import Array
 
 MAX_ADDENDS = 1000
 """Sums of more are not taken apart. (Funcs that add Funcs may be sums of billions.)"""
@@ -201,30 +200,22 @@ def _masked_term(
     program: Program, update: Update, term: ir.Expr, points: Points, element: DType
 ) -> Value | None:
     """The term, or what changes nothing where the condition is false; None when it is nowhere."""
-    mask = _mask(program, update, points)
     exact = update.op is ir.Op.ADD and element in program.fused and is_product(term)
 
     def whole(points: Points) -> Value:
         value = program.meaning(term)(points)
         return unrounded(value, element) if exact else value
 
-    if mask is None or update.condition is None:
+    if update.condition is None:
         return whole(points)
     condition = program.meaning(update.condition)(points)
-    if not mask.any():
+    points = points.where(condition)
+    if points.mask is None or not points.mask.any():
         return None
     assert update.op is not None
-    value = whole(points.masked(mask))
+    value = whole(points)
     none = Value(np.asarray(_neutral(update.op, element), value.x.dtype))
     return select(condition, value, none, element)
-
-
-def _mask(program: Program, update: Update, points: Points) -> Array | None:
-    """Where the condition may hold, if there is one."""
-    if update.condition is None:
-        return None
-    mask = may_hold(program.meaning(update.condition)(points))
-    return np.broadcast_to(mask, points.shape)
 
 
 def _neutral(op: ir.Op, element: DType) -> float | int:
@@ -251,7 +242,9 @@ def _scatter(program: Program, func: Func, update: Update, term: ir.Expr, ranges
         points = grid(piece, program.sizes)
         value = _masked_term(program, update, term, points, element)
         if value is not None:
-            to = places(program, update, stored, points.masked(_mask(program, update, points)))
+            if update.condition is not None:
+                points = points.where(program.meaning(update.condition)(points))
+            to = places(program, update, stored, points)
             each = [(i >= 0) & (i < n) for i, n in zip(to.at, stored.shape, strict=True)]
             inside = np.logical_and.reduce(each)
             if to.off is not None:

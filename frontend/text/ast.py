@@ -303,8 +303,8 @@ class Definition:
     `members` say which Func of a family it is. `others`: what stands behind the first on the left of
     `(a[x], b[x]) = ...`. `group`: the names of all, in one of the definitions that `expand` makes of it.
     `ends`: the reduction that the condition ends where it does not hold, as `while k: condition` says.
-    `along`: reductions that an update runs over though what `expand` leaves of it need not name them: that of
-    `sum(k in 0 .. 4: 1)`, and what stood in calls of functions that do not read it."""
+    `along`: reductions that an update runs over though what is left of it need not name them: that of
+    `sum(k in 0 .. 4: 1)`, and what stands in the text of an update."""
 
     name: Ident
     type: Ident | None

@@ -104,6 +104,9 @@ def test_every_construct_of_the_page(number: int) -> None:
         "B[x] = sum(k in 0 .. 3: A[x + k / 3] + max(k in 0 .. 2: A[k]))",
         "B[x] = sum(k in 0 .. 3: A[k] * max(k: A[k])) + sum(q in 0 .. 3: A[q] * max(q in 0 .. q: A[q]))",
         "(B[x], h[x]) = (1, 0); (B[x], h[x]) += (zero(k), 1)",
+        "B[x] = 1; B[x] += (A[x] + i32(k)) ** 0",
+        "B[x] = 1; B[x] += zero(k) ** 0 + A[x] where i32(k) ** 0 == 1",
+        "B[x] = 1; B[x] += sum(q in 0 .. 3: i32(q) ** 0)",
     ],
 )
 def test_steps_and_values_around_reductions(steps: str) -> None:
