@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hbc.frontend.checks import declarations as check_declarations
@@ -165,13 +165,26 @@ def call_graph(
             continue
         drafts = [written[m] for m in draft.group if m in written]
         steps = [s for d in drafts for s in (d.pure, *d.updates)]
-        read = names_read(e for s in steps for e in (*s.indices, s.value, s.condition))
+        read = names_read([e for s in steps for e in (*s.indices, s.value, s.condition)])
+        read |= names_read(interval_ends([u for d in drafts for u in d.updates], scope))
         own = {firsts.get(m) for m in names_read(d.pure.value for d in drafts)}
         callees = dict.fromkeys(
             firsts[m] for m in sorted(read & firsts.keys(), key=place.__getitem__)
         )
         graph[n] = [m for m in callees if m != n or n in own]
     return graph
+
+
+def interval_ends(updates: Iterable[ast.Definition], scope: Scope) -> list[ast.Interval]:
+    """The intervals of data and of variables along which updates run, with those that these read."""
+    found: dict[str, ast.Interval] = {}
+    left: list[object] = list(updates) if scope.dependent else []
+    while left:
+        for n in [n for n in nodes(left.pop()) if isinstance(n, ast.Name | ast.Ident)]:
+            if n.text in scope.dependent and n.text not in found:
+                found[n.text] = scope.dependent[n.text]
+                left.append(found[n.text])
+    return list(found.values())
 
 
 def first_parts(written: Mapping[str, Draft]) -> dict[str, str]:
