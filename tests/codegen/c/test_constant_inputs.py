@@ -228,3 +228,16 @@ def test_constant_is_a_name_elsewhere(tmp_path: Path) -> None:
     assert exit_code_of(["fmt", str(path)]) == 0
     assert "input  Z: f32[N] constant\n" in path.read_text(encoding="utf-8")
     assert [i.constant for i in load_pipeline(path, {}).inputs] == [False, True]
+
+
+def test_bounds_of_scalars_are_not_asked_where_these_are_not_passed(tmp_path: Path) -> None:
+    """What packs takes the constant input and the sizes alone."""
+    path = tmp_path / "k.hb"
+    path.write_text(
+        "size N\ninput X: u8[N, 8] constant\ninput by: i32\nbound by in -3 .. 4\noutput Y: u8[N, 8]\n"
+        "edge = clamp_edge(X)\nrows[y, x] = X[y, x] / 2\nY[y, x] = edge[y, x + by] + rows[y, x]\n"
+        "schedule s for c { rows.compute_root() }\n"
+        "example { N = 5; X = random(1); by = 2 }\n",
+        encoding="utf-8",
+    )
+    assert exit_code_of(["verify", str(path), "--target", "c"]) == 0  # which tries both ways
