@@ -37,8 +37,13 @@ def declare_registers(s: ir.Allocate, unit: Unit) -> None:
     if any(_varies(n.index) for n in unit.accesses.within(s)):
         _declare_array(s, unit)
         return
-    written = {p for n in unit.accesses.within(s) if (p := piece_of(n.index))}
-    pieces = sorted(p for p in written if holder(p, written, s.element) is None)
+    accesses = unit.accesses.within(s)
+    stored = {p for n in accesses if isinstance(n, ir.Store) and (p := piece_of(n.index))}
+    # What is only read may lie across several that are stored: then it is made of those.
+    own = stored | {
+        p for n in accesses if (p := piece_of(n.index)) and not any(_overlap(p, q) for q in stored)
+    }
+    pieces = sorted(p for p in own if holder(p, own, s.element) is None)
     names: dict[Piece, str] = {}
     for i, piece in enumerate(pieces):
         names[piece] = unit.scope.fresh(s.buffer if len(pieces) == 1 else f"{s.buffer}_{i}")
@@ -50,6 +55,10 @@ def declare_registers(s: ir.Allocate, unit: Unit) -> None:
             unit.undeclared[name] = f"{t} "
         else:
             unit.out.line(f"{t} {name} = {_zero(s.element, piece[1], unit)};")
+
+
+def _overlap(p: Piece, q: Piece) -> bool:
+    return p[0] < sum(q) and q[0] < sum(p)
 
 
 def _type(t: DType, lanes: int, unit: Unit) -> str:

@@ -86,13 +86,12 @@ def _register(e: ir.Load, unit: Unit) -> str:
     piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
     name = register(e.buffer, e.index, unit)
     text: str | None = None
-    if name is None and piece is None:
+    whole = None if name is not None or piece is None else holder(piece, pieces, t)
+    if name is None and whole is None:
         text = machine.shuffles.pieces(pieces, constant_lanes(e.index) or (), t, unit)
-    elif name is None and piece is not None and machine.shuffles.block is not None:
-        whole = holder(piece, pieces, t)
-        if whole is not None and e.mask is None:
-            number = (piece[0] - whole[0]) // piece[1]
-            text = machine.shuffles.block(pieces[whole], t, whole[1], piece[1], number)
+    elif whole and piece and machine.shuffles.block is not None and e.mask is None:
+        number = (piece[0] - whole[0]) // piece[1]
+        text = machine.shuffles.block(pieces[whole], t, whole[1], piece[1], number)
     if text is not None:
         return text
     if name is None:
