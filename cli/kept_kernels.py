@@ -3,8 +3,9 @@
 What is kept is the checked pipeline, the schedule (the file's or one that hbc made), the C, and what was
 said on the way, which is said again. Its name is a digest of all that decides them: the text,
 where the file lies, the settings, target, schedule, fallback and descriptions of instructions, what this
-processor has, and hbc itself, by the content of its files. The files that a kernel imports are known
-only after reading it; their texts lie in what is kept, and are compared with what the files say now.
+processor has, the user's library of movements, and hbc itself, by the content of its files. The files
+that a kernel imports are known only after reading it; their texts lie in what is kept, and are compared
+with what the files say now.
 Libraries are kept by their own text and compiler (`build_kept`).
 """
 
@@ -21,8 +22,9 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.compiled import Chosen, Compiled
 from hbc.cli.files.read_source import STDIN, is_sketch, read_source, source_name
-from hbc.cli.installed import hbc_digest, library_versions
 from hbc.cli.machine import target_named
+from hbc.cli.own.installed import hbc_digest, library_versions
+from hbc.cli.own.own_movements import own_digest
 from hbc.cli.show.report import Said, heard, say_again
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.c import source as c_source
@@ -148,6 +150,6 @@ def _key(
     decides = [
         kernel.name, str(Path.cwd()), kernel.text, kernel.whole, only, list(settings.items()),
         target_name, schedule, described, fallback, fix_sizes, sorted(cpu_features()), sys.version,
-        library_versions(), hbc_digest(),
+        library_versions(), hbc_digest(), own_digest(),
     ]  # fmt: skip
     return sha256(json.dumps(decides).encode("utf-8", "surrogatepass")).hexdigest()[:40]

@@ -11,6 +11,7 @@ from pathlib import Path
 from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.files.read_source import is_sketch, read_source, source_name
 from hbc.cli.once import Once
+from hbc.cli.own.own_movements import use_own_movements
 from hbc.cli.passes import PASSES, has_tensor_instructions
 from hbc.frontend.lowering.together import together
 from hbc.frontend.program.by_size import apart, plain_loops, possible, several
@@ -24,7 +25,8 @@ from hbc.ir.lang.types import FRAGMENTS, Memory
 
 
 def load_passes(target: Target) -> None:
-    """Imports what the passes of the target need besides, before the first of them is timed."""
+    """Imports and reads what the passes of the target need besides, before the first of them is timed."""
+    use_own_movements(target)
     if has_tensor_instructions(target):
         import hbc.eqsat.choosing.select
         import hbc.eqsat.operands.check

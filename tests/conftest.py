@@ -39,6 +39,9 @@ if imported_from() != ROOT:
     inherited = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(links.parent), inherited]))
 
+# Movements that a user has learned are nothing that tests know of.
+os.environ["HBC_MOVEMENTS"] = os.devnull
+
 # A shell starts what runs behind it with Ctrl-C ignored, which children inherit: tests of signals, and what
 # they test, would wait for ever.
 if (

@@ -73,9 +73,9 @@ def _mistakes(
     """Those of the algorithm, else those of every schedule; of a sketch the first. `warnings` takes what is
     allowed and slow."""
     from hbc.cli.advice import Watch, advice, idle
+    from hbc.cli.files.read_sketch import check_sketch
     from hbc.cli.once import Once
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
-    from hbc.cli.sketches.read_sketch import check_sketch
     from hbc.frontend.expand.expand import check_library, is_library
     from hbc.frontend.text.parse import parse
     from hbc.ir.lang.target import TARGETS

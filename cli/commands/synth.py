@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hbc.cli.files.read_sketch import read_sketch
 from hbc.cli.show.options import LONGEST, Seconds, json_option, settings_option
 from hbc.cli.show.report import notice, print_json, progress
-from hbc.cli.sketches.read_sketch import read_sketch
 from hbc.ir.ground.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
 from hbc.ir.ground.record import record
 
@@ -96,12 +96,19 @@ LONGEST_START = 1.0  # seconds
 @click.option(
     "--type", "element", metavar="TYPE", help="The elements in the code: f32, u8, i16, ..."
 )
+@click.option(
+    "--learn",
+    is_flag=True,
+    help="Add the movements of the --spec, or those that a kernel asks for, to your own library, in which"
+    " every compile looks.",
+)
 @json_option
 def command(
     sketch: Path | None, spec: str | None, settings: Mapping[str, str], every: bool, count: bool,
     limit: int | None, timeout: float | None, memory: int, prune: str, no_join: bool, no_merge: bool,
     no_compose: bool, no_crowds: bool, stats: bool, explain_cost: bool, target: str | None,
-    picture: Path | None, proof: Path | None, output: Path | None, element: str | None, as_json: bool,
+    picture: Path | None, proof: Path | None, output: Path | None, element: str | None, learn: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Fill the holes of SKETCH so that its goals are met.
 
@@ -115,10 +122,20 @@ def command(
     from hbc.cli.sketches.synth_report import Shown, print_outcome, print_statistics
     from hbc.synth.results.cost import make_pricing
 
+    if learn:
+        limits = Limits(began, timeout, memory * BYTES_OF_A_MEGABYTE)
+        refuse_without_sketch(
+            "--learn",
+            {"--all": every, "--count": count, "--limit": limit, "--stats": stats, "-o": output,
+             "--explain-cost": explain_cost, "--picture": picture, "--proof": proof}
+        )  # fmt: skip
+        learn_movements(sketch, spec, settings, target, element, limits, as_json)
+        return
     if spec is not None or sketch is None:
         if sketch is not None or spec is None:
             raise UsageError(Diagnostic("name a sketch, or a layout change with --spec"))
         refuse_without_sketch(
+            "--spec",
             {"--all": every, "--count": count, "--limit": limit, "--stats": stats,
              "--explain-cost": explain_cost, "--picture": picture}
         )  # fmt: skip
@@ -231,12 +248,37 @@ def write_sketch_proof(
         notice(f"the proof does not claim that there are no other solutions: {missing}")
 
 
-def refuse_without_sketch(options: Mapping[str, object]) -> None:
-    """UsageError for an option that says nothing about a layout change."""
+def learn_movements(
+    kernel: Path | None, spec: str | None, settings: Mapping[str, str], target: str | None,
+    element: str | None, limits: Limits, as_json: bool,
+) -> None:  # fmt: skip
+    """What a change, a gather or a kernel asks for, into the user's library."""
+    from hbc.cli.sketches.learn_spec import learn_kernel, learn_spec
+    from hbc.cli.sketches.synth_code import wants_vbmi
+    from hbc.cli.sketches.synth_spec import DEFAULT, deadline
+    from hbc.synth.prunings.watch import Watch
+
+    watch = Watch(deadline(limits.began, limits.timeout), limits.memory)
+    if spec is not None and kernel is None:
+        vbmi = wants_vbmi(settings)
+        learn_spec(spec, target or DEFAULT, vbmi, element, watch, as_json)
+    elif kernel is not None and spec is None and kernel.suffix == ".hb" and element is None:
+        learn_kernel(kernel, settings, target, watch, as_json)
+    else:
+        hint = "name a movement by --spec (with --type), or a kernel, FILE.hb"
+        raise UsageError(Diagnostic("`--learn` takes one thing to learn from", hint=hint))
+
+
+def refuse_without_sketch(instead: str, options: Mapping[str, object]) -> None:
+    """UsageError for an option that says nothing about what is asked for instead."""
     for name, value in options.items():
         if value:
-            hint = "--spec has one answer, which -o and --json write"
-            raise UsageError(Diagnostic(f"`{name}` belongs to a sketch, not to --spec", hint=hint))
+            hint = {
+                "--spec": "--spec has one answer, which -o and --json write",
+                "--learn": "--learn has --json",
+            }[instead]
+            message = f"`{name}` belongs to a sketch, not to {instead}"
+            raise UsageError(Diagnostic(message, hint=hint))
 
 
 def refuse_files(

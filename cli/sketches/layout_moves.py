@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hbc.cli.sketches.read_sketch import SHIPPED, importer
+from hbc.cli.files.read_sketch import SHIPPED, importer
 from hbc.cli.sketches.synth_code import moves_table, printer_of
 from hbc.codegen.moves.plan import plan_registers
 from hbc.frontend.sketch.layout_spec import (

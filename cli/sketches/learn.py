@@ -6,21 +6,16 @@ Run as a program, this file adds what the library lacks of what kernels usually 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from hbc.cli.sketches.read_sketch import SHIPPED, importer
+from hbc.cli.own.described import bytes_of, step_text, table_of
 from hbc.cli.sketches.shuffles import needs_constants, only
-from hbc.codegen.moves.text import Constant, Constants, instruction_text
-from hbc.codegen.text.names import Scope
-from hbc.ir.lang.target import ARM, X86
 from hbc.ir.movement.chain import ANY, Chain, Movement, Row, Step, coarse, does
 from hbc.ir.movement.library import (
     BELOW,
-    VBMI,
     WIDTHS,
     known_chain,
     library_file,
@@ -29,72 +24,33 @@ from hbc.ir.movement.library import (
 )
 from hbc.ir.movement.windows import Place, adjacent, asked, in_blocks, inverted, spans
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
-from hbc.ir.moves.instruction_table import Form, InstructionTable
+from hbc.ir.moves.instruction_table import fit
 from hbc.ir.moves.register_program import RegisterProgram, reads, respelled
 from hbc.synth.shuffles.choices import Choosing, choosing
 
-FILES = {
-    (X86, 128): "avx2_shuffles.sf", (X86, 256): "avx2_shuffles.sf", (X86, 512): "avx512_shuffles.sf",
-    (VBMI, 256): "avx512_shuffles.sf", (VBMI, 512): "avx512_shuffles.sf", (ARM, 128): "neon_moves.sf",
-}  # fmt: skip
-SETTINGS = {VBMI: {"vbmi": "1"}}
 CONSTANT = re.compile(r"\[\d+: [^\]]*\]")
-ACROSS = ("permute", "cvtepu")  # in names of 256-bit instructions of which there is no shorter one
-
-
-class _Written(Constants):
-    """Constants in the place where they are used: `[32: 0 2 4 6]`."""
-
-    def name(self, constant: Constant) -> str:
-        return f"[{constant.bits}: {' '.join(map(str, constant.values))}]"
 
 
 def instructions_of(machine: str, width: int) -> Choosing:
-    """The instructions for registers of so many bits that any processor of the width has."""
-    from hbc.cli.files.read_source import read_source, source_name
-    from hbc.frontend.sketch.elaborate import load_sets
-    from hbc.ir.ground.source import Source
-    from hbc.synth.sets.instructions import instruction_table
-
-    file = SHIPPED / FILES[machine, width]
-    source = Source(source_name(file), read_source(file))
-    definitions, constants = load_sets(
-        source, {"bits": "8", **SETTINGS.get(machine, {})}, importer(SHIPPED)
-    )
-    table = instruction_table(str(width), definitions, constants, width // 8, 8)
-    if (machine, width) == (X86, 128):
-        table = replace(table, forms=tuple(_halved(table)), _parts={}, _stacks={}, _doubled=[])
-    if (machine, width) == (VBMI, 256):
-        table = replace(table, forms=tuple(_short(table)), _parts={}, _stacks={}, _doubled=[])
-    return choosing(table)
+    """The instructions of `table_of`, as a search needs them."""
+    return choosing(table_of(machine, width))
 
 
-def _short(table: InstructionTable) -> Iterator[Form]:
-    """Of the instructions for 512 bits those that permute any units: the others are in the library below."""
-    for form in table.forms:
-        if re.match(r"_mm512_permutex2?var_", form.spelling):
-            yield replace(form, spelling=form.spelling.replace("_mm512_", "_mm256_"))
-
-
-def _halved(table: InstructionTable) -> Iterator[Form]:
-    for form in table.forms:
-        if not any(word in form.spelling for word in ACROSS):
-            text = form.spelling.replace("_mm256_", "_mm_").replace("si256", "si128")
-            yield replace(form, spelling=text)
-
-
-def learn(m: Movement, machine: Choosing) -> tuple[Chain, int] | None:
+def learn(
+    m: Movement, machine: Choosing, check: Callable[[], None] = lambda: None
+) -> tuple[Chain, int] | None:
     """The shortest chain for the movement, the fewest registers of constants among equals, and how many
-    instructions it takes at least; None where none was found whose steps keep the units whole."""
+    instructions it takes at least; None where none was found whose steps keep the units whole. Where `check`
+    raises Stopped, what was found so far counts."""
     from hbc.synth.shuffles.registers import Solver
     from hbc.synth.shuffles.rounds import in_rounds
 
-    rows = np.array([_bytes(row, m.bits // 8) for row in m.rows], dtype=np.int32)
-    solved = Solver(machine, lambda: None).solve(m.sources, rows)
+    rows = np.array([bytes_of(row, m.bits // 8) for row in m.rows], dtype=np.int32)
+    solved = Solver(machine, check).solve(m.sources, rows)
     chains = _chains(solved.program, m, rows, machine)
     if not chains:  # units were taken apart
         whole = [f for f in machine.table.forms if not f.names or f.per >= m.bits // 8]
-        again = Solver(only(machine, whole), lambda: None).solve(m.sources, rows)
+        again = Solver(only(machine, whole), check).solve(m.sources, rows)
         chains = _chains(again.program, m, rows, only(machine, whole))
     plain = [f for f in machine.table.forms if not needs_constants(f)]
     chains += _chains(in_rounds(only(machine, plain), m.sources, rows), m, rows, machine)
@@ -114,10 +70,6 @@ def _constants(chain: Chain) -> int:
     return len({text for step in chain.steps for text in CONSTANT.findall(step.text)})
 
 
-def _bytes(row: Row, size: int) -> list[int]:
-    return [u * size + b if u != ANY else UNDEFINED for u in row for b in range(size)]
-
-
 def _chain(program: RegisterProgram, m: Movement, rows: Locations) -> Chain | None:
     lanes, size = rows.shape[1], m.bits // 8
     needed = np.zeros((m.sources + len(program.ops), lanes), dtype=np.bool_)
@@ -133,8 +85,9 @@ def _chain(program: RegisterProgram, m: Movement, rows: Locations) -> Chain | No
         for at, operand in enumerate(op.operands):
             mine = source[(source >= 0) & (source // lanes == at)]
             needed[operand, mine % lanes] = True
-        text = instruction_text(op.fit, ["{u}", "{v}"], 8, _Written(Scope()))
-        steps.append(Step(op.operands, row, text))
+        exact = fit(op.fit.form, np.array(bytes_of(row, size), dtype=np.int32))
+        assert exact is not None
+        steps.append(Step(op.operands, row, step_text(exact)))
     chain = Chain(tuple(steps[::-1]), program.outputs)
     return chain if does(chain, m) else None
 
@@ -162,14 +115,15 @@ def usual(width: int) -> Iterator[Movement]:
         for count in (2, 3, 4):
             apart = [[(0, count * i + c) for i in range(lanes)] for c in range(count)]
             for some in (some for n in range(1, count + 1) for some in combinations(apart, n)):
-                yield from _both(some, bits)
+                yield from taken(some, bits)
             yield from joined(apart, bits)
-        yield from _both([[(0, lanes - 1 - i) for i in range(lanes)]], bits)
+        yield from taken([[(0, lanes - 1 - i) for i in range(lanes)]], bits)
         side = 128 // bits
-        yield from _both([[(i, c) for i in range(lanes)] for c in range(side)], bits)
+        yield from taken([[(i, c) for i in range(lanes)] for c in range(side)], bits)
 
 
-def _both(vectors: Sequence[Sequence[Place]], bits: int) -> Iterator[Movement]:
+def taken(vectors: Sequence[Sequence[Place]], bits: int) -> Iterator[Movement]:
+    """The movements of loads of vectors at these places."""
     inside = spans(vectors)
     for plan in (adjacent(vectors, inside), in_blocks(vectors, bits, inside)):
         if plan is not None:

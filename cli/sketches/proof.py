@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from hbc.cli.files.read_sketch import read_sketch
 from hbc.cli.proofs.check import VERSION, at_first, read_test
 from hbc.cli.proofs.limits import Limits, find_limits, groups
 from hbc.cli.proofs.statement import Refused, Statement, Universe, read_statement
 from hbc.cli.proofs.tree import MOST_CHOICES, Tree
-from hbc.cli.sketches.read_sketch import read_sketch
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.moves.gather import Gather
 from hbc.ir.moves.sketch import FIRST_TERM, NO_TERM, SYMBOL, ZERO_TERM, Literal

@@ -10,8 +10,8 @@ from math import prod
 
 import numpy as np
 
+from hbc.cli.files.read_sketch import SHIPPED, importer
 from hbc.cli.files.read_source import read_source, source_name
-from hbc.cli.sketches.read_sketch import SHIPPED, importer
 from hbc.codegen.moves.plan import NOTHING, plan_registers
 from hbc.ir.ground.source import Source
 from hbc.ir.moves.gather import UNDEFINED, Gather, Locations

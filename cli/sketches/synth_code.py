@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hbc.cli.files.read_sketch import SHIPPED, importer
 from hbc.cli.files.read_source import read_source, source_name
 from hbc.cli.show.report import Json, print_json
-from hbc.cli.sketches.read_sketch import SHIPPED, importer
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.one_kernel import one_kernel
-from hbc.cli.installed import hbc_digest
 from hbc.cli.measuring.builder import Builder, Builders
 from hbc.cli.measuring.job import Job, digest
 from hbc.cli.measuring.trial import State, Trial
+from hbc.cli.own.installed import hbc_digest
 from hbc.cli.pipeline import load_pipeline
 from hbc.cli.prepare import require_runnable
 from hbc.cli.roof.roofs import Roofs, machine_roofs

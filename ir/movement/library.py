@@ -10,13 +10,14 @@ and so on. What takes fewer instructions with VBMI is in `known/x86_64_vbmi` too
 `_` stands for a unit of which nothing is wanted. `[32: 0 2 ..]` in the C is a register of constants of so
 many bits. `cli/sketches/learn.py` writes such entries, and tests prove each. What is used is proven again
 when it is read: an entry that does not do what it says is named on stderr, once, and what it was for is
-done without it.
+done without it. A user may have chains of his own (`cli/own/own_movements.py`), which go before these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from hbc.ir.ground.diag import InternalError
@@ -38,6 +39,7 @@ FOLDER = Path(__file__).parent / "known"
 VBMI = f"{X86}_vbmi"
 WIDTHS: Mapping[str, tuple[int, ...]] = {X86: (128, 256, 512), VBMI: (256, 512), ARM: (128,)}
 """Bits of a register, by machine."""
+MOST_SOURCES = 256  # of an entry
 BELOW = {VBMI: X86}  # whose instructions it has too
 
 
@@ -46,7 +48,7 @@ def library_of(target: Target) -> str:
     return VBMI if target.permutes_bytes else target.machine
 
 
-def _machines(machine: str) -> tuple[str, ...]:
+def machines_of(machine: str) -> tuple[str, ...]:
     """It, and the one below it."""
     return (machine, BELOW[machine]) if machine in BELOW else (machine,)
 
@@ -60,8 +62,8 @@ def known_chain(m: Movement, machine: str) -> Chain | None:
     """The chain of the library that does the movement on the machine, in its units."""
     short, width = coarse(m), m.bits * m.lanes
     wanted = _wanted(short)
-    own = next((n for n in _machines(machine) if wanted in _entries(n, width)), None)
-    chain = None if own is None else _proven(own, width, *_entries(own, width)[wanted])
+    own = next((n for n in machines_of(machine) if wanted in _entries(n, width)), None)
+    chain = None if own is None else _proven(*_entries(own, width)[wanted])
     if chain is None:
         return None
     times = m.lanes // short.lanes
@@ -74,13 +76,29 @@ def known_step(bits: int, row: Row, machine: str) -> str | None:
     width = bits * len(row)
     unit: Row | None = row
     while unit is not None:
-        for own in _machines(machine):
+        for own in machines_of(machine):
             found = _steps(own, width).get((bits, _shown(unit)))
             if found is not None:
                 text, *entry = found
-                return None if _proven(own, width, *entry) is None else text
+                return None if _proven(*entry) is None else text
         bits, unit = bits * 2, paired(unit) if bits < WIDEST_UNIT and len(unit) > 2 else None
     return None
+
+
+_own: dict[tuple[str, int], Mapping[str, tuple[str, int, str]]] = {}
+"""Entries that do not come with hbc, by machine and width: what they want, then as in `_entries`."""
+
+
+def use_own(
+    machine: str, width: int, name: str, entries: Iterable[tuple[int, Movement, Chain]]
+) -> None:
+    """From now on these entries, which the lines of the named file have, go before those that come with hbc;
+    those that were given before for this machine and width do not."""
+    found = {_wanted(m): (name, number, written([(m, chain)])) for number, m, chain in entries}
+    if _own.get((machine, width), {}) != found:
+        _own[machine, width] = found
+        for cached in (_entries, _proven, _steps):
+            cached.cache_clear()
 
 
 @lru_cache
@@ -90,21 +108,29 @@ def _text(machine: str, width: int) -> str:
 
 
 @lru_cache
-def _entries(machine: str, width: int) -> Mapping[str, tuple[int, str]]:
-    """The entries, by what they want, with the number of their first line."""
-    found: dict[str, tuple[int, str]] = {}
+def _entries(machine: str, width: int) -> Mapping[str, tuple[str, int, str]]:
+    """The entries, by what they want: the file, the number of the first line, and the text."""
+    entries = numbered(_text(machine, width))
+    shipped = {
+        entry[: entry.find("\nstep ")]: (f"{machine}/{width}.txt", number, entry)
+        for number, entry in entries
+    }
+    return {**shipped, **_own.get((machine, width), {})}
+
+
+def numbered(text: str) -> Iterator[tuple[int, str]]:
+    """The entries of a library as they are written, each with the number of its first line."""
     number = 1
-    for entry in _text(machine, width).split("\n\n"):
-        found[entry[: entry.find("\nstep ")]] = number, entry
+    for entry in text.split("\n\n"):
+        yield number, entry
         number += entry.count("\n") + 2
-    return found
 
 
 @lru_cache
-def _proven(machine: str, width: int, number: int, text: str) -> Chain | None:
+def _proven(name: str, number: int, text: str) -> Chain | None:
     """The chain of an entry that begins at a line; None, and a line on stderr, for one that is wrong."""
     try:
-        ((_, chain),) = read_library(text, f"{machine}/{width}.txt", number)
+        ((_, chain),) = read_library(text, name, number)
     except InternalError as wrong:
         import logging  # here, since it takes 3 ms
 
@@ -114,15 +140,15 @@ def _proven(machine: str, width: int, number: int, text: str) -> Chain | None:
 
 
 @lru_cache
-def _steps(machine: str, width: int) -> Mapping[tuple[int, str], tuple[str, int, str]]:
+def _steps(machine: str, width: int) -> Mapping[tuple[int, str], tuple[str, str, int, str]]:
     """The C of each step, by the bits of a unit and the row as it is written; and the entry that has it."""
-    found: dict[tuple[int, str], tuple[str, int, str]] = {}
-    for number, entry in _entries(machine, width).values():
+    found: dict[tuple[int, str], tuple[str, str, int, str]] = {}
+    for file, number, entry in _entries(machine, width).values():
         head, *lines = entry.split("\n")
         for step in (line.split(" : ", 2) for line in lines if line.startswith("step ")):
             if len(step) == 3:
                 key = int(head.split()[1]), step[1].replace("_", "0")
-                found.setdefault(key, (step[2], number, entry))
+                found.setdefault(key, (step[2], file, number, entry))
     return found
 
 
@@ -136,7 +162,7 @@ def read_library(text: str, name: str, first: int = 1) -> Iterator[tuple[Movemen
     does not compute what it says."""
     lines = list(enumerate(text.splitlines(), first))
     starts = [at for at, (_, line) in enumerate(lines) if line.startswith("movement ")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         number = lines[start][0]
         try:
             m, chain = _entry([line for _, line in lines[start:end] if line.strip()])
@@ -149,7 +175,9 @@ def read_library(text: str, name: str, first: int = 1) -> Iterator[tuple[Movemen
 
 
 def _entry(lines: list[str]) -> tuple[Movement, Chain]:
-    bits, lanes, sources = map(int, lines[0].split()[1:])
+    bits, lanes, sources = _numbers(lines[0].partition(" ")[2])
+    if sources > MOST_SOURCES:
+        raise ValueError(f"{sources} sources")
     rows: list[Row] = []
     steps: list[Step] = []
     outputs: tuple[int, ...] = ()
@@ -169,14 +197,20 @@ def _entry(lines: list[str]) -> tuple[Movement, Chain]:
 
 
 def _row(text: str, lanes: int) -> Row:
-    row = tuple(ANY if u == "_" else int(u) for u in text.split())
+    row = tuple(ANY if u == "_" else _number(u) for u in text.split())
     if len(row) != lanes:
         raise ValueError(f"{len(row)} units of {lanes}")
     return row
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split()))
+    return tuple(map(_number, text.split()))
+
+
+def _number(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError(f"`{text}` is no number")
+    return int(text)
 
 
 def written(entries: Iterable[tuple[Movement, Chain]]) -> str:

@@ -24,7 +24,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import TILES, U8, DType
 from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
-from hbc.ir.movement.chain import Chain
+from hbc.ir.movement.chain import Chain, Movement, coarse
 from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
 from hbc.ir.movement.library import WIDTHS, known_chain, library_of
 from hbc.ir.movement.moved import Moved
@@ -58,8 +58,14 @@ class _Choice:
         return sum(chain.cost for _, chain in self.parts)
 
 
-def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Kernel:
-    """The kernel with such accesses moved. `moved` takes what was done."""
+def move(
+    kernel: Kernel,
+    target: Target,
+    moved: list[Moved] | None = None,
+    unknown: list[Movement] | None = None,
+) -> Kernel:
+    """The kernel with such accesses moved. `moved` takes what was done, `unknown` what the library does not
+    know and would have been worth a try."""
     widths = tuple(w for w in WIDTHS.get(target.machine, ()) if w <= target.vector_bits)
     if not widths:
         return kernel
@@ -70,7 +76,8 @@ def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Ke
     elsewhere = frozenset(a.buffer for a in allocated if a.memory not in IN_MEMORY)
     tiles = frozenset(a.buffer for a in allocated if a.memory in TILES)
     written = frozenset(_stored_by(kernel.body))
-    work = _Move(target, widths, elsewhere, tiles, written, [] if moved is None else moved)
+    noted = [] if moved is None else moved, [] if unknown is None else unknown
+    work = _Move(target, widths, elsewhere, tiles, written, *noted)
     return kernel.map_body(work.stmt)
 
 
@@ -85,6 +92,7 @@ class _Move:
     tiles: frozenset[str]
     written: frozenset[str]
     moved: list[Moved]
+    unknown: list[Movement]
     made: int = 0
 
     def stmt(self, s: ir.Stmt) -> ir.Stmt:
@@ -302,6 +310,8 @@ class _Move:
             ]
             known = tuple((part, chain) for part, chain in parts if chain is not None)
             price = price_of_plan(plan, sum(chain.cost for _, chain in known))
+            if price < least:
+                self.unknown += [coarse(part.movement) for part, chain in parts if chain is None]
             if len(known) == len(parts) and price < least:
                 best, least = _Choice(tuple(group), plan, known), price
         return best

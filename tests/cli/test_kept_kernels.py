@@ -154,7 +154,8 @@ def test_the_folder_decides(
 @pytest.mark.parametrize(
     ("name", "other"),
     [("hbc_digest", lambda: "another hbc"), ("library_versions", lambda: ["another library"]),
-     ("cpu_features", lambda: frozenset({"another_processor"}))],
+     ("cpu_features", lambda: frozenset({"another_processor"})),
+     ("own_digest", lambda: "another library of movements")],
 )  # fmt: skip
 def test_hbc_and_the_processor_decide(
     made: list[str], monkeypatch: pytest.MonkeyPatch, name: str, other: object

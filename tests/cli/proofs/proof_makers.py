@@ -10,9 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from hbc.cli.files.read_sketch import importer, read_sketch
 from hbc.cli.proofs.check import check_proof
 from hbc.cli.sketches.proof import sketch_proof, written
-from hbc.cli.sketches.read_sketch import importer, read_sketch
 from hbc.frontend.sketch.elaborate import load_sketch
 from hbc.ir.ground.source import Source
 from hbc.ir.moves.sketch import Sketch

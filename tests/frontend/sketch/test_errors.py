@@ -10,7 +10,7 @@ import pytest
 from suite_goldens import Golden, cases, settings
 
 from hbc.cli.commands.synth import chosen_table, none_found
-from hbc.cli.sketches.read_sketch import importer
+from hbc.cli.files.read_sketch import importer
 from hbc.frontend.sketch.elaborate import load_sketch
 from hbc.ir.ground.source import Source
 from hbc.synth.prunings.watch import Watch

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sketch_solver import SKETCHES
 
-from hbc.cli.sketches.read_sketch import read_sketch
+from hbc.cli.files.read_sketch import read_sketch
 from hbc.ir.ground.diag import UsageError
 from hbc.ir.moves.bank_conflicts import arrangements, wavefronts
 from hbc.ir.moves.gather import Gather, compose

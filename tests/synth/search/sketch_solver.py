@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hbc.cli.sketches.read_sketch import importer, read_sketch
+from hbc.cli.files.read_sketch import importer, read_sketch
 from hbc.frontend.sketch.elaborate import load_sketch
 from hbc.ir.ground.source import Source
 from hbc.ir.moves.sketch import Sketch

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from sketch_solver import SKETCHES, read_text
 
+from hbc.cli.files.read_sketch import read_sketch
 from hbc.cli.sketches.alarm import alarm
-from hbc.cli.sketches.read_sketch import read_sketch
 from hbc.synth.prunings.watch import Stopped, Watch
 from hbc.synth.results.solve import Outcome, solve
 from hbc.synth.search.switches import Switches
@@ -106,7 +106,7 @@ def test_memory_is_bounded_without_any_test() -> None:
         "import sys, time\n"
         "from pathlib import Path\n"
         "from hbc.cli.sketches.synth_report import peak_megabytes\n"
-        "from hbc.cli.sketches.read_sketch import read_sketch\n"
+        "from hbc.cli.files.read_sketch import read_sketch\n"
         "from hbc.synth.results.solve import solve\n"
         "from hbc.synth.search.switches import Switches\n"
         "from hbc.synth.prunings.watch import Watch\n"

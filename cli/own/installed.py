@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hbc.ir.host.cache_folder import keep, kept
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _PARTS = ("cli", "codegen", "eqsat", "frontend", "ir", "synth")
 _NO_SOURCES = (".pyc", ".pyo")
 _LIBRARIES = ("egglog", "lark", "ml_dtypes", "numpy")  # that have a say in what is compiled

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli import installed
-from hbc.cli.installed import digest_of, library_versions
+from hbc.cli.own import installed
+from hbc.cli.own.installed import digest_of, library_versions
 from hbc.ir.host.cache_folder import VARIABLE
 
 
