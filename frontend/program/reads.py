@@ -258,12 +258,22 @@ def reach(access: ir.Access, at: int, r: SymbolicRange, place: Place, proof: Pro
     if not r.bounded:
         report_unbounded(access, at, proof.scope)
         return
-    r = narrowed(
-        access.indices[at], r, place.guards, lambda e: range_of(e, place.known, proof.values)
-    )
+    index = access.indices[at]
+    guards = [g for g in place.guards if bears_on(g, index, place)]
+    r = narrowed(index, r, guards, lambda e: range_of(e, place.known, proof.values))
     rank = len(access.indices)
     box = proof.needed.setdefault(name, [SymbolicRange((), ())] * rank)
     box[at] = r if box[at] == SymbolicRange((), ()) else union(box[at], r)
+
+
+def bears_on(guard: Linear, index: ir.Expr, place: Place) -> bool:
+    """Whether they have a term in common besides sizes. What a condition says of sizes alone holds where its
+    loops run; of the Func that is read there is as much elsewhere."""
+    common = {*linear(index).keys} & {*guard.keys}
+    return any(
+        key in common and (not isinstance(atom, ir.Var) or atom.name in place.known)
+        for key, (atom, _) in zip(guard.keys, guard.terms, strict=True)
+    )
 
 
 def inside(access: ir.Access, at: int, r: SymbolicRange, place: Place, proof: Proof) -> None:
