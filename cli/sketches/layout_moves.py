@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hbc.cli.files.read_sketch import SHIPPED, importer
+from hbc.cli.sketches.program_moves import as_movement, program_of
 from hbc.cli.sketches.synth_code import moves_table, printer_of
-from hbc.codegen.moves.plan import plan_registers
+from hbc.codegen.moves.plan import BLOCK_BITS, plan_registers
 from hbc.frontend.sketch.layout_spec import (
     LayoutSpec,
     function_name,
@@ -50,7 +51,7 @@ class Moves:
     """`instructions` between loads and stores. `tried`: what the search says of each number of stages;
     empty where every register is planned by itself. `least`: no program has fewer, because so many
     registers are made that were not there. `alone`: no program has fewer in which every instruction
-    works for one register of the output."""
+    works for one register of the output; `shared`: some work for several."""
 
     spec: LayoutSpec
     movement: Movement
@@ -58,6 +59,7 @@ class Moves:
     least: int
     alone: int
     tried: tuple[Tried, ...]
+    shared: bool = False
 
     @property
     def minimal(self) -> bool:
@@ -84,7 +86,9 @@ class Moves:
                 said.append(f"{stages}: none, all candidates searched")
             else:
                 said.append(f"{stages}: none found in the time given")
-        if not any(tried.solutions for tried in self.tried):
+        if self.shared:
+            said.append("registers share what is made for them")
+        elif not any(tried.solutions for tried in self.tried):
             said.append(f"every register made by itself, which takes {self.alone} or more")
         return said
 
@@ -112,11 +116,24 @@ def cheapest_moves(
                 movement, best = solution
                 break
             stages += 1
+    shared = None
+    if best > least and not any(t.solutions for t in tried) and is_of_words(spec, table):
+        each = _register_rows(spec, table)
+        every = np.concatenate([rows for _, rows in each])
+        shared = program_of(every, each[0][0], table, make_watch().check)
+        if shared is not None and shared.cost < best:
+            movement, best = as_movement(spec, shared, table.lanes), shared.cost
     movement = Movement(function_name(spec), movement.inputs, movement.steps, movement.outputs)
     moved = as_gather(movement)
     if moved is None or not is_change(moved, spec.change):
         raise InternalError(f"the moves found for {spec.title} do something else")
-    return Moves(spec, movement, best, least, made_alone(spec, table), tuple(tried))
+    is_shared = shared is not None and best == shared.cost
+    return Moves(spec, movement, best, least, made_alone(spec, table), tuple(tried), is_shared)
+
+
+def is_of_words(spec: LayoutSpec, table: InstructionTable) -> bool:
+    """Whether arrays are whole registers of a scalar machine: its programs are printed as movements."""
+    return table.lanes * table.bits < BLOCK_BITS and fills_registers(spec, table)
 
 
 def first_solution(
@@ -144,9 +161,14 @@ def first_solution(
 def stageable(spec: LayoutSpec, table: InstructionTable) -> bool:
     """Whether all arrays fill registers, whose number is a power of two that sketches can have."""
     count = spec.change.size // table.lanes
-    sizes = [prod(shape) for shape in (*spec.change.inputs, *spec.change.outputs)]
-    whole = all(size % table.lanes == 0 for size in sizes)
-    return whole and 2 <= count <= MOST_REGISTERS and count & (count - 1) == 0
+    return (
+        fills_registers(spec, table) and 2 <= count <= MOST_REGISTERS and count & (count - 1) == 0
+    )
+
+
+def fills_registers(spec: LayoutSpec, table: InstructionTable) -> bool:
+    """Whether all arrays are whole registers."""
+    return all(prod(s) % table.lanes == 0 for s in (*spec.change.inputs, *spec.change.outputs))
 
 
 def directly(spec: LayoutSpec) -> Movement:

@@ -11,7 +11,7 @@ import numpy as np
 from hbc.ir.moves.gather import UNDEFINED, Locations
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
 from hbc.synth.prunings.watch import Stopped
-from hbc.synth.shuffles.choices import Choosing
+from hbc.synth.shuffles.choices import BLOCK, Choosing
 from hbc.synth.shuffles.rounds import in_rounds
 from hbc.synth.shuffles.row import DEEPEST, Rows
 from hbc.synth.shuffles.stages import (
@@ -148,7 +148,7 @@ class Solver:
         return cheaper(program, self.quick(sources, rows, nested)) if nested else program
 
     def _staged(self, rows: Locations) -> Iterator[Stages]:
-        for make in STAGES:
+        for make in STAGES if rows.shape[1] >= BLOCK else ():  # which divide registers into blocks
             for first, second in make(rows):
                 if not np.array_equal(second, rows):
                     yield first, second

@@ -31,7 +31,8 @@ CHANGES = [
     ("deinterleave(k=2, count=4, u8)", 2), ("transpose(rows=8, cols=8, u8)", 32),
     ("aos_to_soa(channels=3, bytes)", 6), ("aos_to_soa(channels=4, i8)", 8),
     ("soa_to_aos(channels=3, bytes)", 6), ("transpose(rows=2, cols=2, f16)", 2),
-    ("transpose(rows=4, cols=4, bf16)", 8),
+    ("transpose(rows=4, cols=4, bf16)", 8), ("transpose(rows=16, cols=16, u8)", 128),
+    ("deinterleave(k=3, count=16, u8)", 24), ("transpose(rows=8, cols=24, u8)", 96),
 ]  # fmt: skip
 
 
