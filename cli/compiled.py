@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from hbc.codegen.c.source import CSource
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.by_size import PLAIN_LOOPS, taken
 from hbc.frontend.program.funcs import Pipeline, Schedule
+from hbc.ir.ground.record import record
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, Target
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 NO_SCHEDULE = PLAIN_LOOPS  # --schedule none
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chosen:
     """A checked file with the target and the schedule that the command line asks for. `fallback`:
     whether the code also holds plain loops, for processors that lack the instructions in it. `made`:
@@ -61,7 +62,7 @@ class Chosen:
         return "" if s is None or self.target.name in s.targets else ", ".join(s.targets)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compiled:
     """A kernel as C or CUDA. `seconds` is what hbc took, from reading the file to the text. `lowered`: its
     IR; None where the text was kept from another time."""
@@ -81,7 +82,7 @@ class Compiled:
         return lower_to_kernel(self.chosen.pipeline, self.chosen.schedule, self.chosen.target)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Runner:
     """`emulator`: the library of the AMX emulator, where it executes AMX. `functions`: the features that
     C functions stand for. `on_cpu`: CUDA code runs on the processor, thread by thread. `gpu`: the name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +120,8 @@ def _built(compiled: Compiled, on_cpu: bool) -> Path:
 
 def _built_cuda(source: CudaSource, on_cpu: bool) -> Path:
     if on_cpu:
+        import tempfile
+
         from hbc.codegen.build.cuda_cpu import build as build_for_cpu
 
         folder = Path(tempfile.mkdtemp(prefix="hbc-"))

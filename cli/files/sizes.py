@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 
 from hbc.frontend.program.constants import index_value
 from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, Note, UsageError, error
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables, nodes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """The shape of the array for `image`, and how to name its origin (`A` from x.npy)."""
 
@@ -22,7 +21,7 @@ class Shape:
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Equation:
     """sum(coefficient * size) = value, from one extent of one array."""
 
@@ -31,7 +30,7 @@ class _Equation:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Known:
     """A size's value, and why it has that value."""
 
@@ -162,10 +161,10 @@ def _solve(equations: list[_Equation], known: dict[str, _Known]) -> None:
                 continue
             name, coefficient = open_[0]
             rest = sum(c * known[n].value for n, c in equation.coefficients if n in known)
-            value = Fraction(equation.value - rest, coefficient)
-            if value.denominator != 1:
+            value, left = divmod(equation.value - rest, coefficient)
+            if left:
                 raise error(f"no whole `{name}` fits: {equation.because}")
-            known[name] = _Known(int(value), equation.because)
+            known[name] = _Known(value, equation.because)
             progress = True
 
 

@@ -35,16 +35,16 @@ def hbc_digest() -> str:
 def digest_of(root: Path) -> str:
     """The same of hbc's files in this folder."""
     now = time.time()
-    manifest = sha256(str(root).encode("utf-8", "surrogateescape"))
-    files, newest = [], 0.0
+    manifest, files, newest = [str(root)], [], 0.0
     for part in _PARTS:
         for entry in _sources(root / part):
             seen = entry.stat()
             newest = max(newest, seen.st_mtime, seen.st_ctime)
             files.append(entry.path)
-            numbers = seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino
-            manifest.update(f"{entry.path}\0{numbers}\0".encode("utf-8", "surrogateescape"))
-    name = f"sources-{manifest.hexdigest()[:40]}"
+            numbers = f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}"
+            manifest.append(f"{entry.path}\0{numbers}")
+    said = "\0".join(manifest).encode("utf-8", "surrogateescape")
+    name = f"sources-{sha256(said).hexdigest()[:40]}"
     known = kept(name)
     if known is not None:
         return known.decode("ascii", "replace")

@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Literal
 
 from hbc.codegen.build.cross import cross_commands, is_foreign, no_cross_compiler
-from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.build.run_tool import compile_with, run_tool
 from hbc.codegen.c.build_text import GCC_OPTIONS, OPTIONS
 from hbc.codegen.c.source import CSource
@@ -331,6 +329,8 @@ def cache_folder() -> Path:
 
 def _can_hold(folder: Path) -> bool:
     """Whether a file can be written there: it is not read-only, and not full."""
+    import tempfile  # here, and in files beside: what is in the cache is loaded without
+
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(PROBE_BYTES))
@@ -355,5 +355,7 @@ def _archiver(compiler: Compiler) -> list[str]:
 def _compile(arguments: list[str], made: Path, source: CSource) -> None:
     answer = compile_with(arguments, made)
     if answer.returncode != 0:
+        from hbc.codegen.build.refused_text import Refused, refusal
+
         file, said = f"{source.name}.c", answer.stderr
         raise refusal(Refused("the C compiler", file, source.text, source.instructions, said))

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from hbc.frontend.program.constants import index_value
 from hbc.frontend.program.funcs import Pipeline, Requirement, Schedule
-from hbc.ir.algebra.simplify import simplify
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, not_
 from hbc.ir.lang.walk import substitute
@@ -44,6 +43,9 @@ def is_open(s: Schedule) -> bool:
 def possible(p: Pipeline, schedules: Iterable[Schedule]) -> list[Schedule]:
     """Those that sizes fixed at compile time leave a choice of, up to the first that is always taken. Of
     that one nothing is asked any more."""
+    # Here: kernels that were kept do without it, which takes 40 ms.
+    from hbc.ir.algebra.simplify import simplify
+
     fixed = {s.name: ir.const_index(s.fixed) for s in p.sizes if s.fixed is not None}
     left: list[Schedule] = []
     for s in schedules:

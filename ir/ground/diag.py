@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
@@ -125,7 +124,9 @@ def left(count: int, source: Source) -> Diagnostic:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint naming the closest known name, or None when nothing is close."""
-    close = difflib.get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
     return f"did you mean `{close[0]}`?" if close else None
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import secrets
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,7 +27,7 @@ _cleared: set[Path] = set()
 
 def scratch_name(suffix: str = "", hidden: bool = True) -> str:
     """A name that nothing has, with an ending of the caller's."""
-    return f"{'.' if hidden else ''}hbc-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
+    return f"{'.' if hidden else ''}hbc-{os.getpid()}-{os.urandom(4).hex()}{suffix}"
 
 
 @contextmanager
@@ -74,6 +72,8 @@ def _remove(path: Path, number: int) -> None:
 
 def _temporary() -> Path:
     """Where the system keeps temporary files. ToolError where there is no room for any."""
+    import tempfile
+
     try:
         return Path(tempfile.gettempdir())
     except OSError as failure:

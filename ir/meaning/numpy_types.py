@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,13 @@ _POISON_BITS: dict[DType, int] = {
     F32: 0x7FDEAD5A,
     F64: 0x7FFDEAD5DEAD5A5A,
 }
-_GARBAGE = Random(0xDEAD).randbytes(4096)  # NumPy's generators take long to import
+
+
+@cache
+def _garbage() -> bytes:
+    from random import Random  # NumPy's generators take long to import
+
+    return Random(0xDEAD).randbytes(4096)
 
 
 @cache
@@ -60,7 +65,7 @@ def poison(element: DType, count: int) -> Array:
     if element.is_float:
         bits = np.full(count, _POISON_BITS[element], bits_dtype(element))
         return bits.view(numpy_dtype(element))
-    whole = np.frombuffer(_GARBAGE, bits_dtype(element))
+    whole = np.frombuffer(_garbage(), bits_dtype(element))
     garbage = np.resize(whole, count)
     if element == BOOL:
         return (garbage & 1).astype(np.bool_)

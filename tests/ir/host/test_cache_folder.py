@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from platformdirs import user_cache_path
 
 from hbc.cli.main import exit_code_of
-from hbc.ir.host.cache_folder import VARIABLE, cache_folder, keep, kept, kept_file
+from hbc.ir.host.cache_folder import VARIABLE, cache_folder, keep, kept, kept_file, named_folder
 
 KERNEL = "size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = A[i]\n"
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,6 +24,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_made_for_its_user_alone(folder: Path) -> None:
     assert cache_folder() == folder
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("home", ["/home/a", "home/a", ""])
+@pytest.mark.parametrize("set_apart", [None, "/var/kept", "kept"])
+def test_it_lies_where_the_system_has_such_folders(
+    home: str, set_apart: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    if set_apart is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", set_apart)
+    assert named_folder() == user_cache_path("hbc", appauthor=False)
 
 
 def test_one_that_others_read_becomes_private(folder: Path) -> None:
