@@ -11,11 +11,11 @@ from hbc.codegen.neon.access import (
     repeated,
     store,
 )
-from hbc.codegen.neon.byte_table import looked_up
 from hbc.codegen.neon.convert import CASTS, VIA, resized, saturate
 from hbc.codegen.neon.ops import ROWS, reduced_width
 from hbc.codegen.neon.permute import permuted, picked
 from hbc.codegen.neon.rows import load_rows
+from hbc.codegen.neon.small_table import looked_up
 from hbc.codegen.neon.types import (
     NEON_REGISTERS,
     broadcast,

@@ -15,9 +15,9 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
 from hbc.ir.lang.types import BOOL, U8, DType, Memory
-from hbc.ir.vectors.byte_table import is_in_byte_table, narrow_places, place_type
 from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.vectors.small_table import is_in_small_table, narrow_places, place_type
 from hbc.ir.vectors.take import Take
 from hbc.ir.vectors.vector_width import widest_bits
 
@@ -112,10 +112,10 @@ def _kept(text: str, mask: ir.Expr, t: DType, unit: Unit) -> str:
 
 
 def _in_table(e: ir.Load, unit: Unit) -> str | None:
-    """Bytes of a small table that is in registers as a whole."""
+    """Elements of a small table that is in registers as a whole."""
     buffer, machine = unit.buffers[e.buffer], machine_of(unit)
-    narrow = place_type(buffer.extent, unit.target)
-    if narrow is None or not is_in_byte_table(e, buffer.extent, unit.target):
+    narrow = place_type(e.type.element, buffer.extent, unit.target)
+    if narrow is None or not is_in_small_table(e, buffer.extent, unit.target):
         return None
     places = narrow_places(e.index, narrow)
     if places is not None and e.mask is not None:

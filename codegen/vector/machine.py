@@ -83,7 +83,7 @@ class Accesses:
     mask, the others 0. `store`: adjacent elements, all or those under a mask; None: not in one go.
     The others say None (or False) where the machine has nothing better than lane by lane: `repeated` loads
     few adjacent elements again and again, `permuted` few registers of them in another order, `rows`
-    those of several rows, `gather` any; `scatter` stores to any places; `looked_up` are bytes of a small
+    those of several rows, `gather` any; `scatter` stores to any places; `looked_up` is from a small
     table, from its text, how many it has, and the places: vectors of `place_type`, one after the other."""
 
     load: Callable[[str, ir.Expr, DType, int, Unit], str]

@@ -12,7 +12,6 @@ from hbc.codegen.vector.lane_masks import LANE_MASKS
 from hbc.codegen.vector.machine import Accesses, Machine, Shuffles, as_it_is
 from hbc.codegen.vector.predicates import PREDICATES
 from hbc.codegen.x86.access import gather, load_live, load_text, scatter, store
-from hbc.codegen.x86.byte_table import looked_up
 from hbc.codegen.x86.convert import AVX2_CASTS, AVX512_CASTS, VIA
 from hbc.codegen.x86.functions import halving_fold
 from hbc.codegen.x86.hold import held, held_if_widened
@@ -22,6 +21,7 @@ from hbc.codegen.x86.ops import AVX2_ROWS, AVX512_ROWS
 from hbc.codegen.x86.permute import permuted, picked, shuffled, source
 from hbc.codegen.x86.repeat import repeated
 from hbc.codegen.x86.rows import load_rows, repeated_group
+from hbc.codegen.x86.small_table import looked_up
 from hbc.codegen.x86.types import (
     X86_REGISTERS,
     block_of,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import Enum
 from math import prod
+from typing import TypeGuard
 
 from hbc.ir.algebra.form import keep
 from hbc.ir.algebra.linear import Linear, difference, is_polynomial, linear, minus, to_expr
@@ -23,8 +24,8 @@ from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, substitute
-from hbc.ir.vectors.byte_table import BLOCK, is_in_byte_table
 from hbc.ir.vectors.integers import MOST_BITS
+from hbc.ir.vectors.small_table import BLOCK, is_in_small_table
 
 GAIN = 2
 """At least so many times less work as vectors, or there is a warning."""
@@ -82,8 +83,8 @@ def slow_lanes(
     extents |= {n.buffer: int(n.extent.value) for n in allocated if isinstance(n.extent, ir.Const)}
     extents |= {t.name: prod(t.shape) for t in kernel.tables}
 
-    def in_table(n: ir.Node) -> bool:
-        return isinstance(n, ir.Load) and is_in_byte_table(n, extents.get(n.buffer, 0), target)
+    def in_table(n: ir.Node) -> TypeGuard[ir.Load]:
+        return isinstance(n, ir.Load) and is_in_small_table(n, extents.get(n.buffer, 0), target)
 
     warned: dict[tuple[Span | None, str], Slow] = {}
     fine: set[tuple[Span | None, str]] = set()
@@ -134,7 +135,7 @@ def _judge(
     place: Place,
     arrays: dict[str, Memory],
     fine: set[tuple[Span | None, str]],
-    in_table: Callable[[ir.Node], bool],
+    in_table: Callable[[ir.Node], TypeGuard[ir.Load]],
 ) -> list[Slow]:
     """What is slow of a statement, if that is most of its work."""
     s, lanes = place.store, 1
@@ -150,7 +151,7 @@ def _judge(
         match n:
             case ir.Load(buffer=buffer, index=index) | ir.Store(buffer=buffer, index=index):
                 way = Way.VECTOR
-                looked_up = lanes % BLOCK == 0 and in_table(n)
+                looked_up = in_table(n) and lanes * (n.type.element.bits // 8) % BLOCK == 0
                 if arrays.get(buffer) is not Memory.REGISTER and not looked_up:
                     way = way_of(index, place.vectors)
                 key = (n.span, buffer)

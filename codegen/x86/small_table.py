@@ -1,4 +1,5 @@
-"""Bytes looked up in a table of up to 256: `pshufb` in each block of 16, of which the high bits choose.
+"""Elements looked up in a table of up to 256 bytes: `pshufb` in each block of 16, of which the high bits
+choose; those of 16 bits are two bytes each, those of 32 are looked up by `vpermd` in each 8.
 
 Neighbours are merged by a bit of the index, then pairs by the next one, and so on: AVX-512 under masks,
 AVX2 by `pblendvb`, which goes by the highest bit of each byte.
@@ -10,8 +11,9 @@ from collections.abc import Sequence
 
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.x86.byte_permutes import halved, looked_up_by_permutes
+from hbc.codegen.x86.table_permutes import halved, looked_up_by_permutes
 from hbc.codegen.x86.types import (
+    cast_register,
     register_bits,
     setr,
     side_by_side,
@@ -20,7 +22,8 @@ from hbc.codegen.x86.types import (
 )  # fmt: skip
 from hbc.ir.ground.record import record
 from hbc.ir.lang.types import I8, U8, DType
-from hbc.ir.vectors.byte_table import BLOCK
+from hbc.ir.vectors.small_table import BLOCK, MOST_OF_BYTES, PLACES
+from hbc.ir.vectors.take import integer
 
 LEAST_LANES = 8  # fewer are loaded one by one
 FEW = 4  # blocks that as few lanes are worth
@@ -51,24 +54,61 @@ _BY_SIGN = _Merge(
 def looked_up(
     table: str, extent: int, places: Sequence[str], t: DType, lanes: int, unit: Unit
 ) -> str | None:
-    """The lanes of `table` (of `extent` bytes) at `places`, vectors that are all inside."""
-    bits, blocks = register_bits(U8, lanes), -(-extent // BLOCK)
-    if bits > unit.target.vector_bits or lanes < LEAST_LANES:
+    """The lanes of `table` (of `extent` elements) at `places`, vectors that are all inside."""
+    if t.bits * lanes > unit.target.vector_bits or lanes < LEAST_LANES:
         return None
-    if lanes < BLOCK and blocks > FEW:
+    if unit.target.vector_bits == 512 and (t.bits > U8.bits or extent > MOST_OF_BYTES):
+        return looked_up_by_permutes(table, extent, places, t, lanes, unit)
+    bits, blocks = register_bits(t, lanes), -(-extent * t.bytes // BLOCK)
+    if lanes * t.bytes < BLOCK and blocks > FEW:
         return None
     if unit.target.permutes_bytes and blocks > 1:
         return looked_up_by_permutes(table, extent, places, t, lanes, unit)
-    name, v = f"look_up_{t}x{lanes}_in_{extent}", vector_type(U8, lanes)
-    lines = [f"const {v} t{k} = {_block(k, extent, bits)};" for k in range(blocks)]
-    lines += _merged(extent, v, bits, _BY_MASK if unit.target.vector_bits == 512 else _BY_SIGN)
+    name, v = f"look_up_{t}x{lanes}_in_{extent}", vector_type(integer(t.bits), lanes)
+    if t.bits == 32:
+        lines = _by_eights(extent)
+    else:
+        size = extent * t.bytes
+        lines = [f"const {v} t{k} = {_block(k, size, bits)};" for k in range(blocks)]
+        lines += _merged(size, v, bits, _BY_MASK if unit.target.vector_bits == 512 else _BY_SIGN)
+        if t.bits == 16:
+            lines = [*_bytes_of_pairs(v, bits), *lines]
     body = "".join(f"    {line}\n" for line in lines)
-    text = f"static inline {v} {name}(const {c_type(t)} *p, {v} i)\n{{\n{body}}}\n"
-    return f"{unit.prelude.add(name, text)}({table}, {side_by_side(places, U8, lanes)})"
+    given = f"q, {v} x" if t.bits == 16 else f"p, {v} i"
+    text = f"static inline {v} {name}(const {c_type(t)} *{given})\n{{\n{body}}}\n"
+    call = f"{unit.prelude.add(name, text)}({table}, {side_by_side(places, PLACES[t.bits], lanes)})"
+    return cast_register(call, integer(t.bits), t, lanes)
+
+
+def _bytes_of_pairs(v: str, bits: int) -> list[str]:
+    """The table as bytes, and the places of both bytes of each element."""
+    p = width_prefix(bits)
+    both = f"{p}_mullo_epi16(x, {p}_set1_epi16(0x202))"
+    return [
+        "const uint8_t *p = (const uint8_t *)q;",
+        f"const {v} i = {p}_add_epi16({both}, {p}_set1_epi16(0x100));",
+    ]
+
+
+def _by_eights(extent: int) -> list[str]:
+    """The eight elements of each of two registers at most."""
+    tables = []
+    for k in range(-(-extent // 8)):
+        left = extent - 8 * k
+        loaded = f"_mm256_loadu_si256((const __m256i *)(p + {8 * k}))"
+        if left < 8:
+            live = ", ".join("-1" if n < left else "0" for n in range(8))
+            loaded = f"_mm256_maskload_epi32((const int *)(p + {8 * k}), _mm256_setr_epi32({live}))"
+        tables.append(f"_mm256_permutevar8x32_epi32({loaded}, i)")
+    if len(tables) == 1:
+        return [f"return {tables[0]};"]
+    a, b = (f"_mm256_castsi256_ps({x})" for x in tables)
+    chosen = "_mm256_castsi256_ps(_mm256_slli_epi32(i, 28))"
+    return [f"return _mm256_castps_si256(_mm256_blendv_ps({a}, {b}, {chosen}));"]
 
 
 def _block(k: int, extent: int, bits: int) -> str:
-    """16 bytes in each block of the register, from the k-th ones on. No element behind the table is read."""
+    """16 bytes in each block of the register, from the k-th ones on. No byte behind the table is read."""
     start = min(k * BLOCK, extent - BLOCK)
     if start < 0:
         loaded = setr(I8, BLOCK, [f"(char)p[{n}]" if n < extent else "0" for n in range(BLOCK)])

@@ -1,4 +1,4 @@
-"""Bytes looked up in small tables: what NumPy looks up, at any indices, nothing read behind the arrays."""
+"""Elements looked up in small tables: what NumPy looks up, at any indices, nothing read behind the arrays."""
 
 from pathlib import Path
 
@@ -95,15 +95,16 @@ def test_by_bytes(extent: int, element: str, target: str, tmp_path: Path) -> Non
     [
         *((100, index, target) for index in ("i16", "i32") for target in MACHINES),
         *((257, "u16", target) for target in MACHINES),
-        *((n, "i16", "avx512vbmi") for n in (320, 448, 640, 777, 896, 1024, 1025)),
-        *((n, "i32", "avx512vbmi") for n in (1000, 1024)),
+        *((n, "i16", t) for n in (320, 777, 1024, 1025) for t in MACHINES[1:3]),
+        *((n, "i16", "avx512vbmi") for n in (448, 640, 896)),
+        *((n, "i32", t) for n in (1000, 1024) for t in MACHINES[1:3]),
     ],
 )
 def test_by_wider_places(extent: int, index: str, target: str, tmp_path: Path) -> None:
-    """Beyond 256 elements in registers with VBMI alone, beyond 1024 nowhere."""
+    """Beyond 256 bytes in registers with AVX-512 alone, beyond 1024 nowhere."""
     text = WORDS.format(extent=extent, t="u8", index=index)
     kernel, library, printed = native(text, target, tmp_path)
-    most = 1024 if target == "avx512vbmi" else 256
+    most = 1024 if target.startswith("avx512") else 256
     assert ("look_up_" in printed) == (extent <= most)
     random, t = np.random.default_rng(extent), numpy_dtype(DTYPES[index])
     with Native(library, 1, 60.0) as run:
@@ -119,6 +120,56 @@ def test_by_wider_places(extent: int, index: str, target: str, tmp_path: Path) -
             assert np.array_equal(got["O"], table[wide % extent]), n
             assert np.array_equal(got["P"], table[np.clip(wide + 5, 0, extent - 1)]), n
             assert np.array_equal(got["Q"], table[wide & 15]), n
+
+
+ELEMENTS = """
+size N
+input x: {index}[N]
+input t: {t}[{extent}]
+output O: {t}[N]
+output P: {t}[N]
+O[i] = t[i32(x[i]) % {extent}]
+P[i] = t[clamp(i32(x[i]), 0, {extent} - 1)]
+schedule fast for avx512, avx2, arm_dot {{
+    O.vectorize(i, 64)
+    P.vectorize(i, {lanes})
+}}
+"""
+MOST = {"avx2": {16: 128, 32: 16}, "avx512": {16: 512, 32: 128}, "arm_dot": {16: 128, 32: 32}}
+
+
+@pytest.mark.parametrize("target", MACHINES[:2] + MACHINES[3:])
+@pytest.mark.parametrize(
+    ("extent", "element", "index", "lanes"),
+    [
+        (1, "u16", "u8", 16), (5, "i16", "u8", 16), (8, "f16", "i16", 8), (33, "u16", "u8", 32),
+        (64, "i16", "i16", 32), (100, "f16", "i32", 16), (128, "bf16", "u8", 8),
+        (129, "u16", "u16", 32), (384, "i16", "i16", 16), (512, "u16", "u16", 32),
+        (513, "u16", "u16", 16), (3, "f32", "u8", 8), (8, "i32", "i32", 8), (13, "u32", "u8", 16),
+        (16, "f32", "i16", 8), (17, "f32", "u8", 16), (32, "u32", "u8", 4), (33, "i32", "u8", 16),
+        (100, "f32", "i32", 8), (128, "i32", "u8", 16), (129, "f32", "u8", 16),
+    ],
+)  # fmt: skip
+def test_of_more_bits(
+    extent: int, element: str, index: str, lanes: int, target: str, tmp_path: Path
+) -> None:
+    """Beyond what registers are for they are loaded or gathered as ever; every bit is what was there."""
+    text = ELEMENTS.format(extent=extent, t=element, index=index, lanes=lanes)
+    kernel, library, printed = native(text, target, tmp_path)
+    t, kind = DTYPES[element], numpy_dtype(DTYPES[index])
+    assert ("look_up_" in printed) == (1 < extent <= MOST[target][t.bits]) or extent == 1
+    random, bits = np.random.default_rng(extent), np.dtype(f"u{t.bytes}")
+    with Native(library, 1, 60.0) as run:
+        for n in (1, 67, 256):
+            x = random.integers(0, 256, n * kind.itemsize, dtype=np.uint8).view(kind)
+            x = np.where(np.arange(n) % 2, x, random.integers(0, min(extent, 100), n)).astype(kind)
+            table = random.integers(0, 256, extent * t.bytes, dtype=np.uint8).view(bits)
+            given = {"x": x, "t": table.view(numpy_dtype(t))}
+            made = dict.fromkeys("OP", ((n,), t))
+            got = run.call(kernel.name, [n], given, made, guarded=True).outputs
+            wide = x.astype(np.int64)
+            assert np.array_equal(got["O"].view(bits), table[wide % extent]), n
+            assert np.array_equal(got["P"].view(bits), table[np.clip(wide, 0, extent - 1)]), n
 
 
 @pytest.mark.parametrize("extent", [100, 1000])
