@@ -135,7 +135,7 @@ schedule fast for avx512, avx2, arm_dot {{
     P.vectorize(i, {lanes})
 }}
 """
-MOST = {"avx2": {16: 128, 32: 16}, "avx512": {16: 512, 32: 128}, "arm_dot": {16: 128, 32: 32}}
+MOST = {"avx2": {16: 64, 32: 16}, "avx512": {16: 512, 32: 128}, "arm_dot": {16: 128, 32: 32}}
 
 
 @pytest.mark.parametrize("target", MACHINES[:2] + MACHINES[3:])
