@@ -19,7 +19,7 @@ MOST: Mapping[str | int, Mapping[int, int]] = {
     512: {8: 1024, 16: 512, 32: 128}, 256: {8: 256, 16: 64, 32: 16}, ARM: {8: 256, 16: 128, 32: 32},
 }  # fmt: skip
 """Elements by their bits, for vectors of 512 bits, of 256, and NEON. More are gathered, or loaded one by one,
-in less time: a Xeon gathers a lane of 32 bits in 0.21 ns, and looks up in 0.13 in 128 elements, 0.23 in 256."""
+in less time: a Xeon gathers a lane of 32 bits in 0.21 ns, looks up in 0.13 of 128 elements, 0.23 of 256."""
 WRAPPING = (ir.Op.ADD, ir.Op.SUB, ir.Op.AND, ir.Op.OR, ir.Op.XOR)
 POWERS = tuple(1 << n for n in range(16))
 ORDERED = (ir.Op.MIN, ir.Op.MAX)
