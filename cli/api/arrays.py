@@ -30,7 +30,7 @@ CPU = "cpu"
 _NAMES = {
     "float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32", "float": "f32",
     "float64": "f64", "double": "f64", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16",
-    "int32": "i32", "uint32": "u32", "int64": "i64", "bool": "bool",
+    "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "bool": "bool",
 }  # fmt: skip
 
 

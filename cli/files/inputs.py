@@ -201,4 +201,5 @@ def _random(
         low_int, high_int = max(low_int, int(limits[0])), min(high_int, int(limits[1]))
     if high_int < low_int and 0 not in shape:
         raise error(f"`{image.name}`: no value lies in its bound", image.span)
-    return source.integers(low_int, max(high_int, low_int), shape, np.int64, True).astype(dtype)
+    wide = np.int64 if high_int <= np.iinfo(np.int64).max else np.uint64
+    return source.integers(low_int, max(high_int, low_int), shape, wide, True).astype(dtype)

@@ -390,7 +390,7 @@ def as_words(request: Mapping[str, Any]) -> str:
             element, data = array["scalar"]
             # RISC-V's calling convention: 32 bits of any integer are extended by their sign, and above those
             # of a float there are ones. Others do not look at the upper half of a register.
-            signed = element.startswith("i") or element in ("u32", "f64")
+            signed = element.startswith("i") or element in ("u32", "u64", "f64")
             bits = int.from_bytes(bytes.fromhex(data), "little", signed=signed)
             bits -= 1 << 32 if element == "f32" else 0
             words += ["f" if element in ("f32", "f64") else "i", bits]

@@ -17,7 +17,7 @@ from hbc.codegen.text.unit import LOGIC_AND, LOGIC_OR, Unit
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.identity import identity_of
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.types import BF16, F16, F32, F64, I32, I64, U32, DType, Memory
+from hbc.ir.lang.types import BF16, F16, F32, F64, I32, I64, U32, U64, DType, Memory
 from hbc.ir.passes.halves import widen_halves
 
 _WORDS = {
@@ -33,7 +33,7 @@ _SUMS, _ALL = frozenset({ir.Op.ADD}), frozenset(_CALLS)
 _HAS = {
     F32: (_SUMS, ""), F64: (_SUMS, ""), I32: (_ALL, ""), U32: (_ALL, ""),
     F16: (_SUMS, "__half"), BF16: (_SUMS, "__nv_bfloat16"),
-    I64: (_ALL, "long long"),
+    I64: (_ALL, "long long"), U64: (_ALL, "unsigned long long"),
 }  # fmt: skip
 _AS_HALF = {F16: "__ushort_as_half", BF16: "__ushort_as_bfloat16"}
 _SIGNLESS = (

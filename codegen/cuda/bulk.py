@@ -41,7 +41,7 @@ MAP = "const __grid_constant__ CUtensorMap "
 MAPS = (Path(__file__).parents[1] / "templates" / "cuda_maps.h").read_text(encoding="ascii")
 _TYPES = {
     "f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "f64": "FLOAT64", "u8": "UINT8", "i8": "UINT8",
-    "u16": "UINT16", "i16": "UINT16", "u32": "UINT32", "i32": "INT32", "i64": "INT64",
+    "u16": "UINT16", "i16": "UINT16", "u32": "UINT32", "i32": "INT32", "i64": "INT64", "u64": "UINT64",
 }  # fmt: skip
 
 

@@ -93,11 +93,6 @@ def _same_width(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     return same(text, kind(s), kind(t), lanes)
 
 
-def _through_u64(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
-    """u64 is no type of the language."""
-    return same(resized(text, kind(s), "u64", lanes), "u64", kind(t), lanes)
-
-
 def _f64_to_half(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     """By way of an f32 that is rounded to odd."""
     return convert(f"vcvtx_f32_f64({text})", F32, t, lanes, unit)
@@ -125,7 +120,8 @@ CASTS: dict[tuple[str, str], Cast] = {
     **{("f32", t.name): _to_integer for t in _INTEGERS if t.bits <= 32},
     **{("f64", t.name): _to_integer for t in _INTEGERS},
     ("i32", "f32"): _same_width, ("u32", "f32"): _same_width, ("i64", "f64"): _same_width,
-    ("u32", "f64"): _through_u64, ("f32", "f64"): "vcvt_f64_f32({0})",
+    ("u64", "f64"): _same_width,
+    ("f32", "f64"): "vcvt_f64_f32({0})",
     ("f64", "f32"): "vcvt_f32_f64({0})", ("f64", "f16"): _f64_to_half, ("f64", "bf16"): _f64_to_half,
     ("f16", "f32"): _from_f16, ("f32", "f16"): _to_f16,
     ("bf16", "f32"): _from_bf16, ("f32", "bf16"): _to_bf16,
@@ -135,7 +131,7 @@ VIA: dict[tuple[str, str], str] = {
     **{(a, b): "i32" for a in ("i8", "i16") for b in ("f32", "f64")},
     **{(a, b): "u32" for a in ("u8", "u16") for b in ("f32", "f64")},
     **{(a, b): "f32" for a in ("i8", "u8", "i16", "u16") for b in ("f16", "bf16")},
-    ("i32", "f64"): "i64", ("i32", "f16"): "f32", ("u32", "f16"): "f32",
+    ("i32", "f64"): "i64", ("u32", "f64"): "u64", ("i32", "f16"): "f32", ("u32", "f16"): "f32",
     ("f16", "f64"): "f32", ("bf16", "f64"): "f32", ("f16", "bf16"): "f32", ("bf16", "f16"): "f32",
-    ("f32", "i64"): "f64",
+    ("f32", "i64"): "f64", ("f32", "u64"): "f64",
 }  # fmt: skip

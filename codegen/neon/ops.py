@@ -106,7 +106,7 @@ ROWS: dict[tuple[str, str], Template] = rows(
     ("shl", INTEGERS, _shift_left),
     ("shr", INTEGERS, _shift_right),
     ("neg abs", _SIGNED, "v{op}{q}_{k}({0})"),
-    ("neg", "u8 u16 u32", "vsub{q}_{k}(vdup{q}_n_{k}(0), {0})"),
+    ("neg", "u8 u16 u32 u64", "vsub{q}_{k}(vdup{q}_n_{k}(0), {0})"),
     ("not", INTEGERS, _not),
     ("sqrt", FLOATS, "vsqrt{q}_{k}({0})"),
     ("floor", FLOATS, "vrndm{q}_{k}({0})"),
@@ -122,7 +122,7 @@ ROWS: dict[tuple[str, str], Template] = rows(
     ("lt le gt ge", NUMBERS, "vc{op}{q}_{k}({0}, {1})"),
     ("eq", NUMBERS, "vceq{q}_{k}({0}, {1})"),
     ("ne", f"f32 {SMALL}", "vmvn{q}_u{b}(vceq{q}_{k}({0}, {1}))"),
-    ("ne", "f64 i64", _NOT_64.format("vceq{q}_{k}({0}, {1})")),
+    ("ne", "f64 i64 u64", _NOT_64.format("vceq{q}_{k}({0}, {1})")),
     # Masks: unsigned lanes that are all ones or zero.
     ("type", MASKS, "{type}"),
     ("element", MASKS, "uint{b}_t"),

@@ -126,6 +126,7 @@ CASTS: dict[tuple[str, str], Cast] = {
     **{(s, t.name): _to_integer for s in ("f32", "f64") for t in _INTEGERS},
     ("i32", "f32"): _by("vfcvt_f_x_v"), ("u32", "f32"): _by("vfcvt_f_xu_v"),
     ("i64", "f64"): _by("vfcvt_f_x_v"), ("i64", "f32"): _by("vfncvt_f_x_w"),
+    ("u64", "f64"): _by("vfcvt_f_xu_v"), ("u64", "f32"): _by("vfncvt_f_xu_w"),
     ("i16", "f32"): _by("vfwcvt_f_x_v"), ("u16", "f32"): _by("vfwcvt_f_xu_v"),
     ("i32", "f64"): _by("vfwcvt_f_x_v"), ("u32", "f64"): _by("vfwcvt_f_xu_v"),
     ("f32", "f64"): _by("vfwcvt_f_f_v"), ("f64", "f32"): _by("vfncvt_f_f_w"),

@@ -22,7 +22,7 @@ from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.machine import FLOATS, INTEGERS, NUMBERS, SMALL, Function, Template, rows
 from hbc.ir.lang.types import DType
 
-_SIGNED, _UNSIGNED = "i8 i16 i32 i64", "u8 u16 u32"
+_SIGNED, _UNSIGNED = "i8 i16 i32 i64", "u8 u16 u32 u64"
 
 
 def defined(name: str, operands: str, *body: str) -> Function:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hbc.codegen.text.ranges import storage_bits
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import EQUALITY, UNARY, Text, Unit
-from hbc.ir.lang.types import BF16, BOOL, F32, F64, I32, I64, DType
+from hbc.ir.lang.types import BF16, BOOL, F32, F64, I32, I64, U64, DType
 
 
 def cast_text(t: DType, s: DType, text: Text, unit: Unit) -> Text:
@@ -30,8 +30,8 @@ def _promotes(t: DType, s: DType) -> bool:
 def _convert(t: DType, s: DType, text: Text, unit: Unit, *, implicit: bool = False) -> Text:
     """`text` of type s, not a half type, as a t."""
     if t.is_float and t.bits == 16:
-        if s == I64 and t == BF16:
-            return Text(f"{unit.prelude.use('bf16_from_i64')}({text})")
+        if t == BF16 and s in (I64, U64):
+            return Text(f"{unit.prelude.use(f'bf16_from_{s}')}({text})")
         if s == F64 or (t == BF16 and s.is_int and s.bits == 32):
             return Text(f"{unit.prelude.use(f'{t}_from_f64')}({text})")
         single = text if s == F32 else Text(f"(float){text.at(UNARY)}", UNARY)

@@ -224,6 +224,14 @@ static inline uint16_t bf16_from_i64(int64_t x)
     return bf16_from_f64((double)x);
 }
 """,
+    "bf16_from_u64": """\
+static inline uint16_t bf16_from_u64(uint64_t x)
+{
+    if (x >= UINT64_C(4294967296))
+        x = (x & ~UINT64_C(0xffff)) | ((x & 0xffff) != 0);
+    return bf16_from_f64((double)x);
+}
+""",
 }
 _F16C = {
     "f32_from_f16": """\

@@ -130,7 +130,7 @@ def _arithmetic(family: str, t: DType) -> str:
 
 
 def _saturate(t: DType, s: DType) -> str:
-    high = float(t.limits[1] + 1) if t.bits < 64 else 2.0**63
+    high = float(t.limits[1] + 1)
     signed = t.kind is Kind.INT
     limit = int_type(t.bits, signed=signed).removesuffix("_t").upper()
     return Template(SATURATE_SIGNED if signed else SATURATE_UNSIGNED).substitute(

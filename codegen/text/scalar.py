@@ -31,7 +31,7 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.target import GPU
-from hbc.ir.lang.types import BOOL, F32, F64, I64, U32, DType, Kind, Memory
+from hbc.ir.lang.types import BOOL, F32, F64, I64, DType, Kind, Memory
 
 _BINDS = {
     ir.Op.ADD: ADD, ir.Op.SUB: ADD, ir.Op.MUL: MUL, ir.Op.DIV: MUL, ir.Op.MOD: MUL, ir.Op.AND: BIT_AND,
@@ -187,8 +187,8 @@ def _infix(e: ir.Binary, unit: Unit) -> Text:
         op, b = (ir.Op.SUB if op is ir.Op.ADD else ir.Op.ADD), ir.Const(-b.value, b.type)
     x, y = scalar(e.a, unit), scalar(b, unit)
     t = e.type.element
-    if t == U32 or (t.bits == 16 and t.kind is Kind.UINT and op is ir.Op.MUL):
-        x = x if t == U32 else Text(f"(uint32_t){x.at(UNARY)}", UNARY)
+    if t.bits == 16 and t.kind is Kind.UINT and op is ir.Op.MUL:
+        x = Text(f"(uint32_t){x.at(UNARY)}", UNARY)
     binds = _BINDS[op]
     # Integer sums and products may be regrouped (not x * (y / z)), floating-point ones may not.
     regroups = t.is_int and (op is ir.Op.ADD or (op is ir.Op.MUL and not _starts_with_division(b)))
@@ -293,7 +293,7 @@ def _division(e: ir.Binary, unit: Unit) -> Text:
 def _shift(e: ir.Binary, unit: Unit) -> Text:
     t, n = e.type.element, e.b
     known = isinstance(n, ir.Const) and 0 <= n.value < t.bits
-    if known and (e.op is ir.Op.SHR or t == U32):
+    if known and (e.op is ir.Op.SHR or (t.kind is Kind.UINT and t.bits >= 32)):
         x = scalar(e.a, unit).at(UNARY)
         return Text(f"{x} {e.op} {int(n.value) if isinstance(n, ir.Const) else 0}", SHIFT)
     return _helper_call("shl" if e.op is ir.Op.SHL else "shr", e, unit)

@@ -74,6 +74,8 @@ def _int_constant(value: int, t: DType) -> str:
     if t.bits >= 32 and value == low and t.kind is Kind.INT:
         return f"INT{t.bits}_MIN"
     if t.bits == 64:
+        if t.kind is Kind.UINT:
+            return f"UINT64_C({value})"
         return f"INT64_C({value})" if abs(value) >> 31 else str(value)
     return f"{value}u" if t.kind is Kind.UINT and t.bits == 32 else str(value)
 

@@ -183,6 +183,7 @@ AVX512_CASTS: dict[tuple[str, str], Cast] = AVX2_CASTS | {
         if a < b
     },
     ("u32", "f32"): "{p}_cvtepu32_ps({0})", ("i64", "f32"): "{p}_cvtepi64_ps({0})",
+    ("u64", "f32"): "{p}_cvtepu64_ps({0})", ("u64", "f64"): "{p}_cvtepu64_pd({0})",
     ("u32", "f64"): "{p}_cvtepu32_pd({0})", ("i64", "f64"): "{p}_cvtepi64_pd({0})",
 }  # fmt: skip
 

@@ -180,4 +180,4 @@ def _first_lane(x: str, t: DType) -> str:
         return f"_mm_cvtss_f32({x})" if t == F32 else f"_mm_cvtsd_f64({x})"
     if t == I64:
         return f"_mm_cvtsi128_si64({x})"
-    return f"({c_type(t)})_mm_cvtsi128_si32({x})"
+    return f"({c_type(t)})_mm_cvtsi128_si{max(t.bits, 32)}({x})"

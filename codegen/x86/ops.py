@@ -22,7 +22,7 @@ _PREDICATES = {
     "eq": "_CMP_EQ_OQ", "ne": "_CMP_NEQ_UQ",
 }  # fmt: skip
 _ROUND = {"floor": "NEG_INF", "ceil": "POS_INF", "round": "NEAREST_INT"}
-_LEAST = {"u8": "-128", "u16": "-32768", "u32": "INT32_MIN"}
+_LEAST = {"u8": "-128", "u16": "-32768", "u32": "INT32_MIN", "u64": "INT64_MIN"}
 # AVX2 compares signed integers for == and >; the rest follows.
 _EQUAL, _GREATER = "{p}_cmpeq_epi{b}({0}, {1})", "{p}_cmpgt_epi{b}({0}, {1})"
 _LESS = "{p}_cmpgt_epi{b}({1}, {0})"
@@ -36,7 +36,7 @@ def _of_unsigned(template: str, least: str) -> str:
     """The comparison of signed integers with both operands moved down by half their range."""
     for n in "01":
         template = template.replace(
-            f"{{{n}}}", f"{{p}}_xor_{{w}}({{{n}}}, {{p}}_set1_{{s}}({least}))"
+            f"{{{n}}}", f"{{p}}_xor_{{w}}({{{n}}}, {{p}}_set1_{{x}}({least}))"
         )
     return template
 
@@ -90,14 +90,14 @@ _NUMBERS: tuple[tuple[str, str, Template], ...] = (
     ("abs", "f32", "{p}_andnot_{s}({p}_set1_{s}(-0.0f), {0})"),
     ("abs", "f64", "{p}_andnot_{s}({p}_set1_{s}(-0.0), {0})"),
     ("abs", "i8 i16 i32", "{p}_abs_{s}({0})"),
-    ("shl_by", "i16 u16 i32 u32 i64", "{p}_slli_epi{b}({0}, {1})"),
-    ("shr_by", "u16 u32", "{p}_srli_epi{b}({0}, {1})"),
+    ("shl_by", "i16 u16 i32 u32 i64 u64", "{p}_slli_epi{b}({0}, {1})"),
+    ("shr_by", "u16 u32 u64", "{p}_srli_epi{b}({0}, {1})"),
     ("shr_by", "i16 i32", "{p}_srai_epi{b}({0}, {1})"),
     ("shl_by", "i8 u8", "{p}_and_{w}({p}_slli_epi16({0}, {1}), {p}_set1_epi8((char)(255 << {1})))"),
     ("shr_by", "u8", _SHIFTED_BYTES),
     ("shr_by", "i8", f"{{p}}_sub_epi8({{p}}_xor_{{w}}({_SHIFTED_BYTES}, {_SIGN}), {_SIGN})"),
-    ("shl", "i32 u32 i64", "{p}_sllv_epi{b}({0}, {1})"),
-    ("shr", "u32", "{p}_srlv_epi{b}({0}, {1})"),
+    ("shl", "i32 u32 i64 u64", "{p}_sllv_epi{b}({0}, {1})"),
+    ("shr", "u32 u64", "{p}_srlv_epi{b}({0}, {1})"),
     ("shr", "i32", "{p}_srav_epi{b}({0}, {1})"),
     ("sqrt", FLOATS, "{p}_sqrt_{s}({0})"),
     ("rsqrt", "f32", "{p}_div_{s}({p}_set1_{s}(1.0f), {p}_sqrt_{s}({0}))"),
@@ -177,8 +177,8 @@ _K_MASKS: tuple[tuple[str, str, Template], ...] = (
 )
 _ALL = f"{NUMBERS} f16 bf16"
 AVX512_ROWS: dict[tuple[str, str], Template] = AVX2_ROWS | rows(
-    ("mul", "i64", "{p}_mullo_{s}({0}, {1})"),
-    ("min max", "i64", "{p}_{op}_{u}({0}, {1})"),
+    ("mul", "i64 u64", "{p}_mullo_{s}({0}, {1})"),
+    ("min max", "i64 u64", "{p}_{op}_{u}({0}, {1})"),
     ("abs", "i64", "{p}_abs_{s}({0})"),
     ("shr_by", "i64", "{p}_srai_epi{b}({0}, {1})"),
     ("shl", "i16 u16", "{p}_sllv_epi{b}({0}, {1})"),

@@ -101,7 +101,7 @@ def broadcast(t: DType, lanes: int, text: str) -> str:
     if t.bits == 16 and t.is_float:
         text = f"(short){operand(text)}"
     elif t.kind is Kind.UINT:
-        signed = {8: "char", 16: "short", 32: "int"}[t.bits]
+        signed = {8: "char", 16: "short", 32: "int", 64: "long long"}[t.bits]
         text = f"({signed}){text if text.isalnum() else f'({text})'}"
     return set1(t, lanes, text)
 
@@ -120,7 +120,7 @@ def lane_value(element: str, t: DType) -> str:
     """An element as the signed integer that set1 takes, without a sign-conversion warning."""
     if (t.is_float and t.bits >= 32) or t.kind is Kind.INT:
         return element
-    signed = {8: "char", 16: "short", 32: "int"}[t.bits]
+    signed = {8: "char", 16: "short", 32: "int", 64: "long long"}[t.bits]
     return f"({signed}){operand(element)}"
 
 

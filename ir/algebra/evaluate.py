@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.types import I64
 
 _OPERATIONS: Mapping[ir.Op, Any] = {
     ir.Op.ADD: np.add, ir.Op.SUB: np.subtract, ir.Op.MUL: np.multiply, ir.Op.MIN: np.minimum,
@@ -24,7 +25,7 @@ def evaluated(e: ir.Expr, values: Mapping[str, Any]) -> Any:
             return np.int64(value)
         case ir.Var(name=name):
             return values.get(name)
-        case ir.Cast(type=t, value=v) if t.element.is_int and t.element.bits == 64:
+        case ir.Cast(type=t, value=v) if t.element == I64:
             return evaluated(v, values)
         case ir.Binary(op=op, a=a, b=b):
             x, y = evaluated(a, values), evaluated(b, values)

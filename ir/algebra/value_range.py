@@ -9,7 +9,7 @@ from hbc.ir.algebra.domain import Domain, Of, fold
 from hbc.ir.algebra.form import ARITHMETIC
 from hbc.ir.algebra.intervals import UNKNOWN, Range, constant, hull, meet, of_binary, of_unary
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import INDEX, Kind
+from hbc.ir.lang.types import I64, INDEX, Kind
 
 
 class HasLimits(Protocol):
@@ -69,7 +69,7 @@ def _let(e: ir.Let, of: Of[Range]) -> Range:
 
 def _within_type(e: ir.Expr) -> Range:
     element = e.type.element
-    if element.kind is Kind.BOOL or (element.is_int and element.bits < 64):
+    if element.kind is Kind.BOOL or (element.is_int and element != I64):
         return element.limits
     return UNKNOWN
 
@@ -84,7 +84,7 @@ def _fitting(r: Range, e: ir.Expr) -> Range:
     """The range of what is computed, where it fits the type, so that nothing wraps."""
     element = e.type.element
     low, high = element.limits if element.is_int else (1, 0)
-    if element.bits == 64 and element.is_int:
+    if element == I64:
         return r
     fits = r[0] is not None and r[1] is not None and low <= r[0] and r[1] <= high
     return r if fits else _within_type(e)

@@ -58,13 +58,13 @@ class DType:
 
 
 I8, I16, I32, I64 = (DType(f"i{bits}", Kind.INT, bits) for bits in (8, 16, 32, 64))
-U8, U16, U32 = (DType(f"u{bits}", Kind.UINT, bits) for bits in (8, 16, 32))
+U8, U16, U32, U64 = (DType(f"u{bits}", Kind.UINT, bits) for bits in (8, 16, 32, 64))
 F16, F32, F64 = (DType(f"f{bits}", Kind.FLOAT, bits) for bits in (16, 32, 64))
 BF16 = DType("bf16", Kind.BFLOAT, 16)
 BOOL = DType("bool", Kind.BOOL, 8)
 
 DTYPES: dict[str, DType] = {
-    t.name: t for t in (I8, U8, I16, U16, I32, U32, I64, F16, BF16, F32, F64, BOOL)
+    t.name: t for t in (I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, BOOL)
 }
 
 

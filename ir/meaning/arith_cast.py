@@ -59,10 +59,10 @@ def _to_odd_float32(x: Array) -> Array:
 def _from_integer(x: Array, target: DType) -> Array:
     if target != BF16:
         return x.astype(numpy_dtype(target))
-    wide = x.astype(np.int64)
+    wide = x.astype(np.uint64 if x.dtype == np.uint64 else np.int64)
     # A sticky last bit: what is left fits f64 and still rounds to bf16 as the whole integer does.
     jammed = ((wide >> 16) | ((wide & 0xFFFF) != 0)) << 16
-    large = (wide >= 1 << 32) | (wide <= -(1 << 32))
+    large = np.abs(wide.astype(np.float64)) >= 1 << 32
     return round_to(np.where(large, jammed, wide).astype(np.float64), BF16)
 
 
@@ -71,6 +71,7 @@ def saturate(x: Array, target: DType) -> Array:
     lo, hi = target.limits
     wide = np.trunc(np.asarray(x).astype(np.float64))
     above, below, none = wide >= float(hi), wide <= float(lo), np.isnan(wide)
-    inside = np.where(above | below | none, 0.0, wide).astype(np.int64)
-    clamped = np.where(above, hi, np.where(below, lo, inside))
+    held = np.int64 if lo else np.uint64
+    inside = np.where(above | below | none, 0.0, wide).astype(held)
+    clamped = np.where(above, held(hi), np.where(below, held(lo), inside))
     return clamped.astype(numpy_dtype(target))

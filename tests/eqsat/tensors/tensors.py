@@ -68,7 +68,9 @@ def data(random: np.random.Generator) -> dict[str, Array]:
             found[name] = random.choice([-2, -1, 1, 2, 3], SIZE).astype(numpy_dtype(t))
         else:
             least, most = t.limits
-            values = random.integers(least, most, SIZE, np.int64, endpoint=True)
+            values = random.integers(
+                least, most, SIZE, np.int64 if least else np.uint64, endpoint=True
+            )
             found[name] = values.astype(numpy_dtype(t))
     return found
 
