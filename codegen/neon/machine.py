@@ -13,7 +13,7 @@ from hbc.codegen.neon.access import (
 )
 from hbc.codegen.neon.convert import CASTS, VIA, resized, saturate
 from hbc.codegen.neon.ops import ROWS, reduced_width
-from hbc.codegen.neon.permute import permuted, picked
+from hbc.codegen.neon.permute import permuted, picked, widened_bytes
 from hbc.codegen.neon.rows import load_rows
 from hbc.codegen.neon.small_table import looked_up
 from hbc.codegen.neon.types import (
@@ -58,6 +58,12 @@ def _pieces(pieces: Mapping[Piece, str], lanes: Sequence[int], t: DType, unit: U
     return picked(pieces, lanes, t)
 
 
+def _widened(
+    pieces: Mapping[Piece, str], picks: Sequence[int], s: DType, t: DType, unit: Unit
+) -> str | None:
+    return widened_bytes(pieces, picks, s, t)
+
+
 def _picked(text: str, lanes: int, picks: Sequence[int], t: DType, unit: Unit) -> str | None:
     return picked({(0, lanes): text}, picks, t)
 
@@ -93,7 +99,7 @@ NEON = Machine(
     accesses=Accesses(
         load_text, load_live, store, repeated, _permuted, load_rows, looked_up=looked_up
     ),
-    shuffles=Shuffles(_copies, _picked, _pieces),
+    shuffles=Shuffles(_copies, _picked, _pieces, widened=_widened),
     fold=fold_lanes,
     narrowed=saturate,
     lane=_lane,

@@ -19,6 +19,7 @@ from hbc.ir.movement.chain import paired
 from hbc.ir.movement.library import known_step
 
 MOST_LOADS = 4  # of a table look-up
+WHOLE = 16  # bytes of a register
 
 Order = tuple[int, ...]
 
@@ -138,6 +139,24 @@ def two_sources(n: int) -> dict[str, Order]:
         "vtrn1": tuple(i - i % 2 + n * (i % 2) for i in range(n)),
         "vtrn2": tuple(i - i % 2 + 1 + n * (i % 2) for i in range(n)),
     }
+
+
+def widened_bytes(
+    pieces: Mapping[Piece, str], picks: Sequence[int], s: DType, t: DType
+) -> str | None:
+    """The bytes with these numbers, of one or two registers, each in an integer of more bits: TBL makes zeros
+    of places behind its registers."""
+    times, lanes = t.bits // 8, len(picks)
+    used = [p for p in sorted(pieces) if any(p[0] <= pick < p[0] + p[1] for pick in picks)]
+    if s != U8 or len(used) > 2 or any(p[1] != WHOLE for p in used) or times * lanes != WHOLE:
+        return None
+    own = [n * WHOLE + pick - p[0] for pick in picks for n, p in enumerate(used)
+           if p[0] <= pick < p[0] + WHOLE]  # fmt: skip
+    index = lanes_of(U8, WHOLE, [x for v in own for x in (str(v), *["255"] * (times - 1))])
+    table, count = pieces[used[0]], len(used)
+    if count > 1:
+        table = literal(f"uint8x16x{count}_t", [f"{{{', '.join(pieces[p] for p in used)}}}"])
+    return reinterpret(f"vqtbl{count}q_u8({table}, {index})", "u8", kind(t), 8 * WHOLE)
 
 
 def _look_up(loads: list[str], order: Order, t: DType) -> str:

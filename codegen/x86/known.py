@@ -45,15 +45,10 @@ def widened_bytes(
     pieces: Mapping[Piece, str], picks: Sequence[int], s: DType, t: DType, unit: Unit
 ) -> str | None:
     """The bytes with these numbers, each in an integer of more bits: picked from one or two registers as long
-    as the result, under a mask that clears what is between. None without such an instruction."""
+    as the result, with zeros between. None where no instructions do that."""
     size, times, lanes = len(picks) * t.bits // 8, t.bits // 8, len(picks)
     used = [p for p in sorted(pieces) if any(p[0] <= pick < p[0] + p[1] for pick in picks)]
-    if (
-        s != U8
-        or not unit.target.permutes_bytes
-        or len(used) > 2
-        or any(p[1] != size for p in used)
-    ):
+    if s != U8 or len(used) > 2 or any(p[1] != size for p in used):
         return None
     places = [
         pick - p[0] + size * n
@@ -61,6 +56,8 @@ def widened_bytes(
         for n, p in enumerate(used)
         if p[0] <= pick < p[0] + size
     ]
+    if not unit.target.permutes_bytes:
+        return _widened_in_blocks([pieces[p] for p in used], places, t, unit)
     order = setr(I8, size, [str(v) for place in places for v in (place, *[0] * (times - 1))])
     kept = sum(1 << times * lane for lane in range(lanes))
     mask = f"UINT64_C({kept:#x})" if size > 32 else f"{kept:#x}"
@@ -69,6 +66,33 @@ def widened_bytes(
     if second:
         return f"{head}x2var_epi8({mask}, {first}, {order}, {second[0]})"
     return f"{head}xvar_epi8({mask}, {order}, {first})"
+
+
+def _widened_in_blocks(
+    texts: Sequence[str], places: Sequence[int], t: DType, unit: Unit
+) -> str | None:
+    """By `pshufb` in each block, which makes zeros where the highest bit is set; AVX-512 puts what the second
+    register has under a mask, AVX2 joins both."""
+    times, p = t.bits // 8, prefix(t, len(places))
+    size = times * len(places)
+    if any(place % size // 16 != lane * times // 16 for lane, place in enumerate(places)):
+        return None
+
+    def order(of: Sequence[int]) -> str:
+        """Of the places in one register, or -1."""
+        zeros = ["-128"] * (times - 1)
+        return setr(I8, size, [x for v in of for x in (str(v % 16) if v >= 0 else "-128", *zeros)])
+
+    if len(texts) == 1:
+        return f"{p}_shuffle_epi8({texts[0]}, {order(places)})"
+    if unit.target.vector_bits == 512:
+        second = sum(1 << times * lane for lane, v in enumerate(places) if v >= size)
+        mask = f"UINT64_C({second:#x})" if size > 32 else f"{second:#x}"
+        first = f"{p}_shuffle_epi8({texts[0]}, {order(places)})"
+        return f"{p}_mask_shuffle_epi8({first}, {mask}, {texts[1]}, {order(places)})"
+    own = [[v - n * size if v // size == n else -1 for v in places] for n in range(2)]
+    parts = [f"{p}_shuffle_epi8({x}, {order(o)})" for x, o in zip(texts, own, strict=True)]
+    return f"{p}_or_si{8 * size}({', '.join(parts)})"
 
 
 def written_step(text: str, operands: Sequence[str]) -> str:

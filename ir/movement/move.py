@@ -31,7 +31,15 @@ from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.places import IN_MEMORY, Access, Rows, groups, is_apart
 from hbc.ir.movement.price import price_of, price_of_plan
 from hbc.ir.movement.registers import put, register, registers, steps
-from hbc.ir.movement.widen import Widened, bound_wide, casts_of, widening, widening_plan
+from hbc.ir.movement.widen import (
+    NARROW,
+    Widened,
+    bound_wide,
+    casts_of,
+    picking,
+    widening,
+    widening_plan,
+)
 from hbc.ir.movement.windows import (
     Part,
     Place,
@@ -70,7 +78,7 @@ def move(
     if not widths:
         return kernel
     accesses = (n for n in nodes(kernel.body) if isinstance(n, ir.Load | ir.Store))
-    if not any(is_apart(a, widths) for a in accesses):
+    if not any(is_apart(a, (NARROW, *widths)) for a in accesses):
         return kernel
     allocated = [s for s in statements(kernel.body) if isinstance(s, ir.Allocate)]
     elsewhere = frozenset(a.buffer for a in allocated if a.memory not in IN_MEMORY)
@@ -112,22 +120,24 @@ class _Move:
     def widened(self, items: list[Item]) -> list[Item]:
         """The items, with bytes that are widened out of registers that are loaded before, where one
         instruction for each vector is shorter than moving and widening them one after the other."""
-        if not self.target.permutes_bytes:
-            return items
         items = bound_wide(items, self.widths)
         rows = Rows()
         before: dict[int, list[Item]] = {}
         instead: dict[int, dict[ir.Expr, ir.Expr]] = {}
         for group, casts in self._widened_groups(items, rows):
             some = _distinct(group)
-            plan = widening_plan([a.places for a in some], casts[group[0].node][0].bits // U8.bits)
+            size = casts[group[0].node][0].bits // U8.bits
+            plan = widening_plan([a.places for a in some], size, self.target)
             if plan is None or not self._is_readable(group, plan):
                 continue
+            if any(rows.index(own, plan.run) is None for own in plan.sources):
+                continue
+            moves = picking(plan, self.target)
             apart = self._loaded(group, rows)
             least = sum(price_of(a, self.target) for a in some)
             if apart is not None:
                 least = price_of_plan(apart.plan, apart.moves)
-            if price_of_plan(plan, len(some)) >= least + len(some):
+            if price_of_plan(plan, moves) >= least + len(some):
                 continue
             name = self._fresh(group[0].node.buffer)
             self.elsewhere |= {name}
@@ -135,7 +145,7 @@ class _Move:
             before.setdefault(min(a.item for a in group), []).extend(new)
             for access in group:
                 instead.setdefault(access.item, {}).update(values)
-            self._note(group, plan, len(some), len(some))
+            self._note(group, plan, moves, len(some))
         return _with(items, before, instead)
 
     def _widened_groups(

@@ -4,26 +4,33 @@
 ->  m[0..] = A[ramp(3*x, 1, 64)]; m[64..] = A[ramp(3*x + 32, 1, 64)]; .. u16(m[<0, 3, 6, ..>]) ..
 
 A processor that permutes bytes makes the last of one or two registers by one instruction, under a mask that
-clears (VPERMB, VPERMI2B: Intel SDM, volume 2).
+clears (VPERMB, VPERMI2B: Intel SDM, volume 2), as NEON does by TBL. Others pick within blocks of 128 bits
+(PSHUFB), so that blocks are loaded which have what those of the result want: here at 3*x, 3*x + 24, .., and
+the same 8 bytes later; one instruction for each of both registers, and AVX2 joins the two.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TypeGuard
 
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.target import ARM, Target
 from hbc.ir.lang.types import U8, DType, Kind
 from hbc.ir.lang.walk import children, map_children, nodes, rewrite_stmt
+from hbc.ir.movement.chain import Row
 from hbc.ir.movement.items import Bind, Item, Registers
 from hbc.ir.movement.places import Access, Rows, is_apart
 from hbc.ir.movement.registers import put
-from hbc.ir.movement.windows import Place, Plan, adjacent, spans
+from hbc.ir.movement.windows import BLOCK, Place, Plan, adjacent, spans
 from hbc.ir.vectors.take import constants
 
 MOST_SOURCES = 2  # registers that one instruction reads
+RUN = BLOCK // U8.bits  # bytes of a block
+NARROW = 64  # bits of bytes that fill a register when they are widened
 
 
 @record
@@ -44,7 +51,7 @@ def widened(e: ir.Node, widths: Sequence[int]) -> Widened | None:
         return None
     found = Widened(e, e.value)
     whole = e.type.element.is_int and e.type.element.bits > U8.bits and found.bits in widths
-    return found if whole and is_apart(e.value, widths) else None
+    return found if whole and is_apart(e.value, (NARROW, *widths)) else None
 
 
 def _is_of_bytes(e: ir.Expr) -> TypeGuard[ir.Load]:
@@ -55,7 +62,7 @@ def bound_wide(items: Sequence[Item], widths: Sequence[int]) -> list[Item]:
     """The items, with the names of bytes that lie apart made names of them widened, where all that reads them
     widens them to as many bits: `a = A[..]; u16(a) .. i16(a)` becomes `a = u16(A[..]); a .. i16(a)`."""
     apart = {i.name: i.value for i in items if isinstance(i, Bind) and _is_of_bytes(i.value)}
-    apart = {name: load for name, load in apart.items() if is_apart(load, widths)}
+    apart = {name: load for name, load in apart.items() if is_apart(load, (NARROW, *widths))}
     if not apart:
         return list(items)
     read: Counter[str] = Counter()
@@ -104,13 +111,83 @@ def _bound_as(item: Item, wide: Mapping[str, DType]) -> Item:
             return rewrite_stmt(item, widened_name)
 
 
-def widening_plan(vectors: Sequence[Sequence[Place]], size: int) -> Plan | None:
-    """Registers of `size` adjacent bytes for the vectors, each of which takes few of them; None where
-    there are not so many bytes, or more are read."""
+def widening_plan(
+    vectors: Sequence[Sequence[Place]], size: int, target: Target
+) -> Plan | None:  # fmt: skip
+    """Registers of `size` bytes for the vectors, each of which takes few of them; None where there are not so
+    many bytes, or more are read."""
+    if not picks_anywhere(target):
+        return _in_blocks(vectors, size)
     plan = adjacent(vectors, spans(vectors), size)
     if plan is None or any(len({u // size for u in row}) > MOST_SOURCES for row in plan.rows):
         return None
     return plan
+
+
+def picks_anywhere(target: Target) -> bool:
+    """Whether an instruction picks any bytes of two registers, and zeros."""
+    return target.permutes_bytes or target.machine == ARM
+
+
+def picking(plan: Plan, target: Target) -> int:
+    """The instructions that pick and widen all vectors of a plan."""
+    if picks_anywhere(target):
+        return len(plan.rows)
+    size = plan.run * len(plan.sources[0])
+    used = [len({u // size for u in row}) for row in plan.rows]
+    return sum(n if target.vector_bits == 512 else 2 * n - 1 for n in used)
+
+
+def _in_blocks(vectors: Sequence[Sequence[Place]], size: int) -> Plan | None:
+    """Each block of a register has adjacent bytes that this block of some vectors wants, as many vectors as
+    want the same."""
+    sources: list[tuple[Place, ...]] = []
+    rows: dict[int, Row] = {}
+    left = sorted(range(len(vectors)), key=lambda n: vectors[n][0])
+    while left:
+        some: list[int] = []
+        starts: list[tuple[Place, ...]] | None = None
+        for n in left:
+            more = _starts([vectors[m] for m in (*some, n)], size // RUN)
+            if more is None:
+                break
+            some, starts = [*some, n], more
+        if starts is None:
+            return None
+        for n in some:
+            rows[n] = _picks(vectors[n], starts, len(sources))
+        sources += starts
+        left = left[len(some) :]
+    ordered = tuple(rows[n] for n in range(len(vectors)))
+    if all(b == (a[0], a[1] + RUN) for own in sources for a, b in pairwise(own)):
+        return Plan(size, tuple(own[:1] for own in sources), ordered)
+    return Plan(RUN, tuple(sources), ordered)
+
+
+def _starts(vectors: Sequence[Sequence[Place]], blocks: int) -> list[tuple[Place, ...]] | None:
+    """Where the runs of one register or two begin, the first from the first byte that is wanted of each block
+    on, the second up to the last."""
+    per = len(vectors[0]) // blocks
+    starts: list[list[Place]] = []
+    for b in range(blocks):
+        wanted = sorted(place for v in vectors for place in v[b * per : (b + 1) * per])
+        (row, low), (last, high) = wanted[0], wanted[-1]
+        if row != last or not RUN <= high - low + 1 <= MOST_SOURCES * RUN:
+            return None
+        starts.append(list(dict.fromkeys([(row, low), (row, high - RUN + 1)])))
+    alike = len({len(own) for own in starts}) == 1
+    return list(zip(*starts, strict=True)) if alike else None
+
+
+def _picks(vector: Sequence[Place], starts: Sequence[tuple[Place, ...]], first: int) -> Row:
+    """The bytes of registers with such runs, which are numbered from `first` on."""
+    blocks = len(starts[0])
+    found = []
+    for lane, (_, at) in enumerate(vector):
+        b = lane * blocks // len(vector)
+        n = next(n for n, own in enumerate(starts) if own[b][1] <= at < own[b][1] + RUN)
+        found.append(((first + n) * blocks + b) * RUN + at - starts[n][b][1])
+    return tuple(found)
 
 
 def widening(
@@ -122,11 +199,12 @@ def widening(
 ) -> tuple[list[Item], dict[ir.Expr, ir.Expr]]:
     """What is loaded before, into the buffer of that name, and what stands for each cast."""
     vectors = list(dict.fromkeys(a.places for a in group))
-    items: list[Item] = [Registers(name, U8, plan.run * len(plan.sources))]
+    size = plan.run * len(plan.sources[0])
+    items: list[Item] = [Registers(name, U8, size * len(plan.sources))]
     for number, own in enumerate(plan.sources):
         index = rows.index(own, plan.run)
         assert index is not None
-        items.append(put(name, number, ir.Load(group[0].node.buffer, index, U8(plan.run))))
+        items.append(put(name, number, ir.Load(group[0].node.buffer, index, U8(size))))
     instead: dict[ir.Expr, ir.Expr] = {}
     for access in group:
         assert isinstance(access.node, ir.Load)
