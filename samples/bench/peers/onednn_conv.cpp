@@ -116,15 +116,25 @@ static double seconds_of(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// Calls for about so many seconds; the seconds of one, negative where a call fails. With one thread the
-// thread's own time is taken, from which others that share the processor take none.
-extern "C" double conv_window(const Bound *bound, double seconds, int threads) {
-  const clockid_t clock = threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-  const double begin = seconds_of(clock), limit = seconds_of(CLOCK_MONOTONIC) + seconds;
+// How often it is called in about so many seconds; negative where a call fails.
+static int64_t calls_in(const Bound &bound, double seconds) {
+  const double limit = seconds_of(CLOCK_MONOTONIC) + seconds;
   int64_t calls = 0;
   do {
-    if (call(*bound) != 0) return -1;
+    if (call(bound) != 0) return -1;
     ++calls;
   } while (seconds_of(CLOCK_MONOTONIC) < limit);
-  return (seconds_of(clock) - begin) / static_cast<double>(calls);
+  return calls;
+}
+
+// The seconds of a call, of those in about so many seconds; negative where one fails. As many seconds before
+// them are not counted: on processors with AMX the first third of a millisecond after another library's tiles
+// runs at half of the speed, whoever comes second. With one thread the thread's own time is taken, from which
+// others that share the processor take none.
+extern "C" double conv_window(const Bound *bound, double seconds, int threads) {
+  const clockid_t clock = threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+  if (calls_in(*bound, seconds) < 0) return -1;
+  const double begin = seconds_of(clock);
+  const int64_t calls = calls_in(*bound, seconds);
+  return calls < 0 ? -1 : (seconds_of(clock) - begin) / static_cast<double>(calls);
 }
