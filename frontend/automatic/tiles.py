@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd, prod
 
+from hbc.frontend.automatic.merged import Merged, copy_lines, merged
 from hbc.frontend.automatic.sums import extent_of
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.dot import Dot
@@ -19,6 +20,7 @@ from hbc.ir.lang.show import show
 
 DEEPER = 64  # taps of a convolution in one product
 KEPT_BITS = 32  # of neighbouring steps that a tile keeps together
+WORTH = 2.0  # times as fast by the model is what a copy of an operand is made for
 GROUP = 1 << 20  # bytes of columns that stay in the second cache while all rows pass by
 
 
@@ -26,13 +28,15 @@ GROUP = 1 << 20  # bytes of columns that stay in the second cache while all rows
 class Tiles:
     """Tiles of sums in `block`; without one a tile is a piece of one row, as a convolution along it wants.
     `beside`: the variable with a tile at each of several values; `panels`: blocks of columns outermost;
-    `group`: so many blocks of columns see all rows before the next ones do (0: all)."""
+    `group`: so many blocks of columns see all rows before the next ones do (0: all); `merged`: reductions
+    that are one loop."""
 
     dot: Dot
     block: TileBlock | None
     beside: str | None = None
     panels: bool = False
     group: int = 0
+    merged: Merged | None = None
 
 
 def tiles_for(
@@ -62,7 +66,8 @@ def tiles_for(
     if rows is None:
         return None
     beside = _beside(graph, step, rows, lanes, extents)
-    ranked = ranked_tile_blocks(_sides(graph, step, dot, rows, lanes, beside, extents))
+    one = _merged(graph, sums, step, dot, rows, lanes, beside, extents)
+    ranked = ranked_tile_blocks(_sides(graph, step, dot, rows, lanes, beside, extents, one))
     each = [(b.high, b.down, b.beside, b.across) for b in (c.block for c in ranked)]
     usual = each[0]
     if len(extents) == 2:  # matrices: measured with 2 x 2 tiles, whose operands stream alike
@@ -73,7 +78,24 @@ def tiles_for(
     beside = beside if best.block.beside > 1 else None
     wide = best.block.across * dot.columns
     group = _group(graph, sums, rows, lanes, wide) if len(extents) == 2 else 0
-    return Tiles(dot, best.block, beside, best.panels, group)
+    return Tiles(dot, best.block, beside, best.panels, group, one)
+
+
+def _merged(
+    graph: Graph, sums: str, s: Step, dot: Dot, rows: str, lanes: str, beside: str | None,
+    extents: dict[str, int],
+) -> Merged | None:  # fmt: skip
+    """Reductions that are one loop, where that is much faster, with the copy."""
+    deep = deep_loop(graph, s)
+    one = None if deep is None else merged(graph, s, deep, lanes, dot.depth)
+    if one is None or len([x for x in graph.steps[sums] if x.update is not None]) > 1:
+        return None
+    plain, together = (
+        ranked_tile_blocks(_sides(graph, s, dot, rows, lanes, beside, extents, m))[0].cycles
+        for m in (None, one)
+    )
+    usual = WORTH * (together + one.cycles) < plain
+    return one if graph.choices.pick(f"{s.text}.merged", usual, (not usual,)) else None
 
 
 def _group(graph: Graph, sums: str, rows: str, lanes: str, wide: int) -> int:
@@ -107,33 +129,34 @@ def _beside(graph: Graph, s: Step, rows: str, lanes: str, extents: dict[str, int
 
 
 def _sides(
-    graph: Graph, s: Step, dot: Dot, rows: str, lanes: str, beside: str | None, extents: dict[str, int]
+    graph: Graph, s: Step, dot: Dot, rows: str, lanes: str, beside: str | None, extents: dict[str, int],
+    one: Merged | None,
 ) -> TileSides:  # fmt: skip
     known = graph.known(s, graph.box(s.func))
     deep, factors = deep_loop(graph, s), factors_of(graph, s)
     assert deep is not None and factors is not None
-    depth = depth_of(graph, s, deep, dot)
-    steps = -(-length(known[deep]) // depth)
+    depth = depth_of(graph, s, deep, dot, one)
+    steps = -(-typical_steps(graph, s, deep, one) // depth)
     for r in s.reduce:
-        steps *= 1 if r == deep else length(known[r])
+        steps *= 1 if r == deep or (one is not None and r == one.outer) else length(known[r])
     columns = [a for a in factors if move(a, lanes) is not Move.FIXED]
     others = [a for a in factors if a not in columns]
 
     def size(accesses: list[ir.Access], spans: dict[str, Span]) -> int:
         return sum(_bytes(graph, a, spans) for a in accesses)
 
-    one = {v: span for v, span in known.items() if v not in s.pure or v in (rows, lanes)}
-    one |= {v: (known[v][0], known[v][0]) for v in s.pure if v not in one}
-    two = one if beside is None else {**one, beside: (known[beside][0], known[beside][0] + 1)}
-    alone = size(others, one)
+    first = {v: span for v, span in known.items() if v not in s.pure or v in (rows, lanes)}
+    first |= {v: (known[v][0], known[v][0]) for v in s.pure if v not in first}
+    two = first if beside is None else {**first, beside: (known[beside][0], known[beside][0] + 1)}
+    alone = size(others, first)
     element = factors[0].type.element.bytes
     pitch = length(known[deep]) * element
     grouped = len(extents) == 2
     return TileSides(
         extents[rows], 1 if beside is None else extents[beside], extents[lanes], dot.rows, dot.columns,
         depth * element, gcd(pitch, depth * element, LINE), steps,
-        min(size(columns, one), GROUP) if grouped else size(columns, one), alone,
-        size(others, two) - alone, grouped or pitch % (depth * element) != 0,
+        min(size(columns, first), GROUP) if grouped else size(columns, first), alone,
+        size(others, two) - alone, grouped or (one is None and pitch % (depth * element) != 0),
     )  # fmt: skip
 
 
@@ -143,10 +166,16 @@ def _bytes(graph: Graph, a: ir.Access, known: dict[str, Span]) -> int:
     return prod(1 if s is None else length(s) for s in spans) * a.type.element.bytes
 
 
-def depth_of(graph: Graph, s: Step, deep: str, dot: Dot) -> int:
+def typical_steps(graph: Graph, s: Step, deep: str, one: Merged | None) -> int:
+    """Steps of the loop that products are cut from."""
+    known = graph.known(s, graph.box(s.func))
+    return length(known[deep]) * (1 if one is None else length(known[one.outer]))
+
+
+def depth_of(graph: Graph, s: Step, deep: str, dot: Dot, one: Merged | None) -> int:
     """Steps in one product: as many as the instruction takes, or fewer that make no more products of the
     reduction at its typical extent and leave nothing over."""
-    typical = length(graph.known(s, graph.box(s.func))[deep])
+    typical = typical_steps(graph, s, deep, one)
     products = -(-typical // dot.depth)
     even = -(-typical // products)
     return even if even * products == typical and even % group_of(dot) == 0 else dot.depth
@@ -235,6 +264,7 @@ def _block_update(graph: Graph, s: Step, tiles: Tiles, rows: str, lanes: str) ->
     assert tiles.block is not None
     deep = deep_loop(graph, s)
     assert deep is not None
+    one = tiles.merged
     rt, lt, ri, li = (graph.name(v, x) for x in "ti" for v in (rows, lanes))
     do, di = graph.name(deep, "o"), graph.name(deep, "i")
     beside = [] if tiles.beside is None else [tiles.beside]
@@ -250,20 +280,35 @@ def _block_update(graph: Graph, s: Step, tiles: Tiles, rows: str, lanes: str) ->
     )
     extent = extent_of(graph, s, deep)
     whole = evaluate(extent)
-    if whole is not None and int(whole) <= tiles.dot.depth:
+    if one is None and whole is not None and int(whole) <= tiles.dot.depth:
         order = call("reorder", [*outer, *others, *unrolled, ri, li, deep])
         return [Line(s.text, (tile, order, *marks, call("vectorize", [deep])))]
-    depth = depth_of(graph, s, deep, tiles.dot)
-    chain = (
-        call("split", [deep, do, di, depth]), tile,
-        call("reorder", [*outer, *others, do, *unrolled, ri, li, di]), *marks, call("vectorize", [di]),
-    )  # fmt: skip
-    left = length(graph.known(s, graph.box(s.func))[deep]) % depth
-    lines = [Line(s.text, chain)]
-    if whole is None and left % group_of(tiles.dot) == 0:
-        special = f"specialize({show(extent)} % {depth} == {left})"
-        lines.insert(0, Line(s.text, (special, *chain)))
-    return lines
+    depth = depth_of(graph, s, deep, tiles.dot, one)
+
+    def chain(first: list[str], cut: str, around: list[str]) -> tuple[str, ...]:
+        return (
+            *first, call("split", [cut, do, di, depth]), tile,
+            call("reorder", [*outer, *around, do, *unrolled, ri, li, di]), *marks,
+            call("vectorize", [di]),
+        )  # fmt: skip
+
+    plain = Line(s.text, chain([], deep, others))
+    typical = length(graph.known(s, graph.box(s.func))[deep])
+    if one is not None:
+        f = graph.name(deep, "f")
+        inside = [r for r in others if r != one.outer]
+        together = chain([call("fuse", [one.outer, deep, f])], f, inside)
+        known = call("specialize", [f"{show(extent)} == {typical}"])
+        lines = (
+            [Line(s.text, together)]
+            if whole is not None
+            else [Line(s.text, (known, *together)), plain]
+        )
+        return [*lines, *copy_lines(graph, s, one)]
+    if whole is None and typical % depth % group_of(tiles.dot) == 0:
+        special = call("specialize", [f"{show(extent)} % {depth} == {typical % depth}"])
+        return [Line(s.text, (special, *plain.directives)), plain]
+    return [plain]
 
 
 def _row_update(graph: Graph, s: Step, lanes: str, dot: Dot) -> list[Line]:
