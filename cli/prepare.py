@@ -16,7 +16,7 @@ from hbc.codegen.build.cross import emulator, is_foreign
 from hbc.codegen.build.gpu import GpuLibrary, find_loader, gpu_facts
 from hbc.codegen.build.processor import can_run, missing_features
 from hbc.codegen.build.program import Program, build_callable
-from hbc.codegen.build.toolchain import Output, build, find_compiler, openmp_note
+from hbc.codegen.build.toolchain import Compiler, Output, build, find_compiler, openmp_note
 from hbc.codegen.c.source import CSource
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.by_size import is_open, several
@@ -192,13 +192,16 @@ def _plain_kernel(p: Pipeline, kernel: Kernel) -> Kernel:
     return lower_to_kernel(p, None, TARGETS[PLAIN])
 
 
-def build_library(compiled: Compiled, out: Path, kind: Output = "so") -> float:
+def build_library(
+    compiled: Compiled, out: Path, kind: Output = "so", compiler: Compiler | None = None
+) -> float:
     """Compiles the C to `out`; the seconds that the C compiler took. ToolError without one."""
     if isinstance(compiled.source, CudaSource):
         raise InternalError("build: CUDA is compiled by nvcc")
-    _note_threads(compiled.source, compiled.chosen.target)
+    target = compiled.chosen.target
+    _note_threads(compiled.source, compiler or find_compiler(target.machine))
     start = time.perf_counter()
-    build(compiled.source, compiled.chosen.target, out, kind)
+    build(compiled.source, target, out, kind, compiler=compiler)
     return time.perf_counter() - start
 
 
@@ -231,7 +234,7 @@ def build_for_calls(
     if isinstance(compiled.source, CudaSource):
         made = _build_cuda(compiled.source, folder, runner.on_cpu)
     else:
-        _note_threads(compiled.source, compiled.chosen.target)
+        _note_threads(compiled.source, find_compiler(compiled.chosen.target.machine))
         soft, emulate = bool(runner.functions), runner.emulator is not None
         made = build_callable(
             compiled.source, compiled.chosen.target, folder, soft=soft, emulate=emulate
@@ -242,8 +245,8 @@ def build_for_calls(
     return made, took
 
 
-def _note_threads(source: CSource, target: Target) -> None:
-    note = openmp_note(source, find_compiler(target.machine))
+def _note_threads(source: CSource, compiler: Compiler) -> None:
+    note = openmp_note(source, compiler)
     if note is not None:
         notice(f"note: {note}")
 

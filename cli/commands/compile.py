@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -66,6 +66,13 @@ if TYPE_CHECKING:
     help="GPU architectures, such as sm_80,sm_90 [default: that of the GPU here, else these two].",
 )
 @click.option(
+    "--triple",
+    "named",
+    metavar="TRIPLE",
+    shell_complete=completion.triples,
+    help="The machine that the C is for, such as x86_64-windows-gnu [default: any system; the C compiler's].",
+)
+@click.option(
     "--dump-after", "dumped", multiple=True, metavar="PASS", help="Show the IR after a pass."
 )
 @click.option("--time", "timed", is_flag=True, help="Show the seconds of each pass on stderr.")
@@ -77,8 +84,8 @@ if TYPE_CHECKING:
 def command(
     kernels: tuple[Path, ...], only: str | None, settings: Mapping[str, str], target: str | None,
     schedule: str | None, isa: tuple[Path, ...], fallback: str, several: str | None, folder: Path | None,
-    name: str | None, emitted: tuple[str, ...], archs: str | None, dumped: tuple[str, ...], timed: bool,
-    write: bool, no_check: bool, as_json: bool,
+    name: str | None, emitted: tuple[str, ...], archs: str | None, named: str | None,
+    dumped: tuple[str, ...], timed: bool, write: bool, no_check: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Compile KERNELS to NAME.c and NAME.h, a library, the IR or a page to read.
 
@@ -90,18 +97,22 @@ def command(
     from hbc.cli.forms.archs import check_archs
     from hbc.cli.forms.together import check_forms
     from hbc.cli.launched_copies import launched_copies
+    from hbc.cli.machine import target_named
     from hbc.cli.one_library import library, listed_targets
     from hbc.cli.passes import NAMES
-    from hbc.cli.prepare import choose, compile_chosen
+    from hbc.cli.prepare import PLAIN, choose, compile_chosen
     from hbc.cli.show.report import progress
+    from hbc.codegen.build.triple import check_asks, check_fits, for_triple, triple_named
+    from hbc.codegen.c.source import CSource
 
     _check_passes(dumped, NAMES)
     if as_json and str(folder) == STDOUT:
         raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
     programs = _programs(kernels, only)
     if several is not None or len(programs) > 1:
-        unfit = {"--target": several and target, "--arch": archs, "--dump-after": dumped, "--time": timed,
-                 "--write": write, "--fallback": fallback != "error"}  # fmt: skip
+        unfit = {"--target": several and target, "--arch": archs, "--triple": named,
+                 "--dump-after": dumped, "--time": timed, "--write": write,
+                 "--fallback": fallback != "error"}  # fmt: skip
         beside = "several kernels" if several is None else "--targets"
         _refuse_beside(beside, [option for option, given in unfit.items() if given])
         check_forms(folder, emitted)
@@ -113,6 +124,10 @@ def command(
         _write_together(made_together, folder, emitted, as_json)
         return
     _library_name(name, kernels, folder, 1)
+    triple = None if named is None else triple_named(named)
+    if triple is not None:
+        target = target or PLAIN  # what its processor has, nobody knows here
+        check_fits(target_named(target), triple)
     with progress() as shown:
         shown.step("reading and checking")
         chosen = choose(programs[0], settings, target, schedule, isa, fallback, fix_sizes=True)
@@ -134,6 +149,10 @@ def command(
         raise
     if archs is not None:
         check_archs(compiled, archs)
+    if triple is not None and isinstance(compiled.source, CSource):
+        source, at = compiled.source, chosen.target
+        check_asks(source, at, triple, chosen.fallback)
+        compiled = replace(compiled, source=for_triple(source, at, triple))
     if seen.texts:
         click.echo("\n".join(seen.texts), nl=False)
     # A dump alone is for reading: it leaves no files behind unless some are asked for.
@@ -141,7 +160,7 @@ def command(
     for kind in dict.fromkeys(wanted):
         with progress() as shown:
             shown.step(f"writing {kind}")
-            emit(kind, compiled, folder, made, archs)
+            emit(kind, compiled, folder, made, archs, triple)
     warnings = advice(
         chosen.pipeline, chosen.schedule, chosen.target, seen.watch.loops, compiled.kernel
     )

@@ -14,6 +14,7 @@ from hbc.cli.forms.archs import gpu_archs
 if TYPE_CHECKING:
     from hbc.codegen.build.nvcc import Resources
     from hbc.codegen.build.toolchain import Output
+    from hbc.codegen.build.triple import Triple
 
 LIBRARIES: dict[str, tuple[str, Output]] = {
     "so": ("{}.so", "so"), "a": ("{}.a", "a"), "obj": ("{}.o", "obj"), "pkgconfig": ("lib{}.a", "a"),
@@ -30,14 +31,18 @@ class Made:
     timings: dict[str, float] = field(default_factory=dict)
 
 
-def build_c(form: str, compiled: Compiled, folder: Path, made: Made) -> None:
-    """By the C compiler."""
+def build_c(
+    form: str, compiled: Compiled, folder: Path, made: Made, triple: Triple | None = None
+) -> None:
+    """By the C compiler: this machine's, or one for the machine that `triple` names."""
     from hbc.cli.prepare import build_library
+    from hbc.codegen.build.triple import compiler_for, file_name
 
-    name, output = LIBRARIES[form]
-    path = folder / name.format(compiled.source.name)
+    pattern, output = LIBRARIES[form]
+    compiler = None if triple is None else compiler_for(triple)
+    path = folder / file_name(pattern, compiled.source.name, output, triple)
     with replace_file(path) as beside:
-        made.timings[f"C compiler ({output})"] = build_library(compiled, beside, output)
+        made.timings[f"C compiler ({output})"] = build_library(compiled, beside, output, compiler)
     made.files.append(path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from hbc.cli.forms.built import Made, build_c, build_gpu
 from hbc.ir.ground.diag import Diagnostic, UsageError
 from hbc.ir.ground.record import record
 from hbc.ir.lang.target import GPU
+
+if TYPE_CHECKING:
+    from hbc.codegen.build.triple import Triple
 
 STDOUT = "-"
 
@@ -57,7 +61,10 @@ def default_form(compiled: Compiled) -> str:
     return "cu" if compiled.chosen.target.machine == GPU else "c"
 
 
-def emit(name: str, compiled: Compiled, folder: Path | None, made: Made, archs: str | None) -> None:
+def emit(
+    name: str, compiled: Compiled, folder: Path | None, made: Made, archs: str | None,
+    triple: Triple | None = None,
+) -> None:  # fmt: skip
     """Writes the files of a form into `folder` (here, when None), or shows it."""
     form, on_gpu = FORMS[name], compiled.chosen.target.machine == GPU
     if not (form.gpu if on_gpu else form.c):
@@ -78,7 +85,7 @@ def emit(name: str, compiled: Compiled, folder: Path | None, made: Made, archs: 
         if on_gpu:
             build_gpu(name, compiled, into, made, archs)
         else:
-            build_c(name, compiled, into, made)
+            build_c(name, compiled, into, made, triple)
 
 
 def write_all(folder: Path, files: texts.Files) -> list[Path]:

@@ -31,6 +31,13 @@ def several_targets(_: click.Context, __: click.Parameter, begun: str) -> list[s
     return [f"{before}{comma}{name}" for name in _beginning(TARGETS, last)]
 
 
+def triples(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """The machines that C can be for."""
+    from hbc.codegen.build.triple import known_triples
+
+    return _beginning([str(t) for t in known_triples()], begun)
+
+
 def schedules(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
     """Those of the file, and the two that every file has."""
     from hbc.frontend.text import ast

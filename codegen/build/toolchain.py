@@ -76,6 +76,11 @@ def all_compilers() -> list[Compiler]:
     return [compiler for c in _commands() if (compiler := _probe(c))]
 
 
+def first_compiler(commands: Sequence[tuple[str, ...]]) -> Compiler | None:
+    """The first of the commands that runs."""
+    return next((compiler for c in commands if (compiler := _probe(c))), None)
+
+
 def _commands() -> list[tuple[str, ...]]:
     commands: list[tuple[str, ...]] = [
         (name,) for name in ("gcc", "clang", "cc") if shutil.which(name)
@@ -153,7 +158,7 @@ def flags(
 ) -> list[str]:
     """The options for compiling `source`, without input and output."""
     wanted = dict.fromkeys((*target.flags, *source.flags))
-    options = [*FLAGS, *(_target_flag(f, compiler) for f in wanted)]
+    options = [*FLAGS, *(spelled(f, compiler.kind) for f in wanted)]
     if compiler.kind == "zig" and target.machine in ("", X86):
         options.insert(len(FLAGS), "-mcpu=baseline")  # zig's default is all that this processor has
     if compiler.kind == "gcc":
@@ -167,9 +172,10 @@ def flags(
     return options
 
 
-def _target_flag(flag: str, compiler: Compiler) -> str:
-    """zig writes generic+v8_2a where gcc and clang write armv8.2-a, and baseline_rv64+v for rv64gcv."""
-    if compiler.kind != "zig":
+def spelled(flag: str, kind: str) -> str:
+    """An option of a target as a kind of compiler has it: zig writes generic+v8_2a where gcc and clang write
+    armv8.2-a, and baseline_rv64+v for rv64gcv."""
+    if kind != "zig":
         return flag
     if arm := re.fullmatch(r"-march=armv8(?:\.(\d))?-a(.*)", flag):
         return f"-mcpu=generic+v8{f'_{arm[1]}' if arm[1] else ''}a{arm[2]}"
@@ -346,7 +352,10 @@ def folder_of(out: Path) -> Path:
 
 def _archiver(compiler: Compiler) -> list[str]:
     if compiler.kind == "zig":
-        return [*compiler.command[:-1], "ar"]
+        return [*compiler.command[: compiler.command.index("cc")], "ar"]
+    crossing = compiler.command[0].removesuffix("gcc") + "ar"  # aarch64-linux-gnu-ar
+    if crossing.endswith("-ar") and shutil.which(crossing):
+        return [crossing]
     if path := shutil.which("ar") or shutil.which("llvm-ar"):
         return [path]
     raise ToolError(Diagnostic("no `ar` for making a static library: install binutils"))
