@@ -104,8 +104,13 @@ def test_cpp_is_linked_by_gold() -> None:
     assert words == ["g++", "-fuse-ld=gold", "-shared", "k.cpp", "-o", "k.so"]
 
 
-def test_cuda_for_the_processor_is_optimized_less() -> None:
-    shim = "-include templates/cuda_on_cpu.h k.cpp"
-    assert less_optimized(f"g++ -O1 {shim}".split()) == f"g++ -Og {shim}".split()
-    for others in (f"g++ -O1 -fsanitize=thread {shim}", f"clang++ -O1 {shim}", "g++ -O1 k.cpp"):
+def test_what_is_compiled_to_be_quick_is_optimized_less() -> None:
+    for words in (
+        "g++ -O1 -include templates/cuda_on_cpu.h k.cpp", "g++ -O1 -fsanitize=address k.cpp",
+        "gcc -O3 -O1 -c k.c", "aarch64-linux-gnu-gcc -O1 k.c",
+    ):  # fmt: skip
+        assert less_optimized(words.split()) == words.replace("-O1", "-Og").split()
+    for others in (
+        "clang++ -O1 k.cpp", "g++ -O1 -fsanitize=thread k.cpp", "gcc -O3 k.c", "gcc -O1 -O2 k.c", "gcc k.c",
+    ):  # fmt: skip
         assert less_optimized(others.split()) == others.split()
