@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from hbc.ir.lang.target import TARGETS
 
 RACE = 66  # what ThreadSanitizer exits with
 NONE = -1  # no barrier is missing
+TO_BE_BRIEF = "halt_on_error=1:symbolize=0"  # the exit code says all
 BARRIER = re.compile(r"__sync(?:threads|warp)\(\);")
 NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -30,12 +32,24 @@ class Program:
     count: int
 
     def status(self, missing: int, sizes: tuple[int, ...]) -> int:
-        environment = {**os.environ, ORDER_VARIABLE: "forward"}
+        environment = {**os.environ, ORDER_VARIABLE: "forward", "TSAN_OPTIONS": TO_BE_BRIEF}
         answer = subprocess.run(
             [str(self.path), str(missing), *map(str, sizes)],
             capture_output=True, env=environment, timeout=120, check=False,
         )  # fmt: skip
         return answer.returncode
+
+    def not_missed(self, sizes: Sequence[tuple[int, ...]]) -> list[int]:
+        """The barriers without which there is no race at any of the sizes. What shows one shows the next:
+        it is tried first."""
+        order, found = list(sizes), []
+        for n in range(self.count):
+            at = next((i for i, s in enumerate(order) if self.status(n, s) == RACE), None)
+            if at is None:
+                found.append(n)
+            else:
+                order.insert(0, order.pop(at))
+        return found
 
 
 def program(p: Pipeline, kernel: Kernel, folder: Path) -> Program:

@@ -85,12 +85,13 @@ def touches(kernel: Kernel, sizes: Mapping[str, int], row: int = 1) -> Iterator[
 
 def races(kernel: Kernel, sizes: Mapping[str, int], row: int = 1) -> list[tuple[Touch, Touch]]:
     """The first race of each block: an element that two threads touch with no barrier between."""
-    found = []
-    for block in touches(kernel, sizes, row):
-        race = _race(block)
-        if race is not None:
-            found.append(race)
-    return found
+    found = map(_race, touches(kernel, sizes, row))
+    return [race for race in found if race is not None]
+
+
+def is_racing(kernel: Kernel, sizes: Mapping[str, int], row: int = 1) -> bool:
+    """Whether any block has a race; those behind it are not executed."""
+    return any(map(_race, touches(kernel, sizes, row)))
 
 
 def _race(block: list[Touch]) -> tuple[Touch, Touch] | None:

@@ -38,10 +38,7 @@ def test_every_missing_barrier_is_found(name: str, schedule: str, folder: Path) 
     if made.status(NONE, (1,) * len(SIZES[name][0])) not in (0, RACE):
         pytest.skip("ThreadSanitizer does not run here")
     assert [made.status(NONE, sizes) for sizes in SIZES[name]] == [0] * len(SIZES[name])
-    for n in range(made.count):
-        assert RACE in {made.status(n, sizes) for sizes in SIZES[name]}, (
-            f"nobody misses barrier {n}"
-        )
+    assert made.not_missed(SIZES[name]) == []
 
 
 # Sizes at which each barrier of a sample's code is come to: whole pieces, and pieces at edges, with rows that
@@ -76,5 +73,4 @@ def test_every_missing_barrier_of_samples_is_found(name: str, schedule: str, fol
     if made.status(NONE, (1,) * len(p.sizes)) not in (0, RACE):
         pytest.skip("ThreadSanitizer does not run here")
     assert [made.status(NONE, s) for s in sizes] == [0] * len(sizes)
-    not_missed = [n for n in range(made.count) if not any(made.status(n, s) == RACE for s in sizes)]
-    assert not_missed == []
+    assert made.not_missed(sizes) == []
