@@ -144,7 +144,8 @@ def access_boxes(
     aligned = renamed | {n: renamed[aligned_name(n)] for n in ranges if aligned_name(n) in ranges}
     outside = facts_of(scope)
     around = outside.ranges
-    data = data_ranges((i for a in accesses for i in a.indices), around)
+    read = [i for a in accesses for i in a.indices]
+    data = data_ranges(read if where is None else [*read, where], around)
     there = {name: x for name, x in data.items() if name not in around}
     there |= {name: x for name, x in around.items() if name in data or not x.goes}
     there |= {f"{name} of the reader": interval for name, interval in ranges.items()}
