@@ -11,6 +11,7 @@ from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of
 from hbc.frontend.program.funcs import Pipeline, Schedule
+from hbc.frontend.regions.promises import promises_among
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source
@@ -50,6 +51,10 @@ def automatic(
             schedule, kernel = _tried(p, candidate, target, settings, fix_sizes)
         except HbcError as failure:
             refused.append(failure.diagnostics[0].message)
+            continue
+        promises = promises_among(kernel.checks)
+        if promises:  # a schedule of the user's may, one that nobody wrote is for all sizes
+            refused.append(promises[0])
             continue
         if candidate.selects and not kernel.instructions:
             refused.append("no tensor instruction was found for it")

@@ -31,6 +31,7 @@ from hbc.frontend.regions.joined import in_step, joined_at
 from hbc.frontend.regions.nest import Nest, tree_splits
 from hbc.frontend.regions.prefetch import prefetch_statements
 from hbc.frontend.regions.program import Program, Scope, load_accesses
+from hbc.frontend.regions.promises import PROMISES
 from hbc.frontend.regions.shared_places import shared_places
 from hbc.ir.algebra.bounds import Interval, prove
 from hbc.ir.algebra.simplify import simplify
@@ -112,9 +113,7 @@ def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
                 f"cannot check on entry that {s.factor} divides the extent of `{s.old}`", s.span,
                 "`tail = exact` needs an extent made of sizes alone; use `tail = mask`",
             )  # fmt: skip
-        text = (
-            f"`{stage_text(nest.stage)}` promises that {s.factor} divides the extent of `{s.old}`"
-        )
+        text = f"`{stage_text(nest.stage)}` {PROMISES} {s.factor} divides the extent of `{s.old}`"
         g.program.checks.append(Check(condition, text))
         nest = nest.with_whole(s)
     return nest

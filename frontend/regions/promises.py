@@ -7,6 +7,9 @@ More than is needed must not be computed either: it could read what lies outside
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 from hbc.frontend.plans.plan import FuncPlan, Promise
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, promised
@@ -18,6 +21,13 @@ from hbc.ir.lang.build import eq
 from hbc.ir.lang.kernel import Check
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables
+
+PROMISES: Final = "promises that"  # in each message of a call that breaks one
+
+
+def promises_among(checks: Iterable[Check]) -> list[str]:
+    """The messages of those that ask whether sizes are as the schedule says."""
+    return [c.message for c in checks if f" {PROMISES} " in c.message]
 
 
 def check_promises(program: Program, f: FuncPlan, box: Box, scope: Scope) -> None:
@@ -53,5 +63,5 @@ def _check_end(
             f"{verb} at {show(need)}, which is not for sizes alone to decide", p.span,
             f"compute `{name}` outside of the loops that this depends on, or leave the promise out",
         )  # fmt: skip
-    text = f"`{name}` promises that `{p.variable}` {verb} at {show(given)}"
+    text = f"`{name}` {PROMISES} `{p.variable}` {verb} at {show(given)}"
     program.checks.append(Check(condition, text))

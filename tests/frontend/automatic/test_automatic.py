@@ -18,6 +18,7 @@ from hbc.frontend.automatic.candidates import candidates
 from hbc.frontend.checks.check import check
 from hbc.frontend.plans.inline_limit import Inlined, measure
 from hbc.frontend.plans.legal import stage_expressions
+from hbc.frontend.regions.promises import promises_among
 from hbc.frontend.text.parse import parse
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.beforehand.split import split_constants
@@ -173,6 +174,18 @@ def test_typical_sizes_decide_and_odd_ones_stay_right(tmp_path: Path) -> None:
         given = [part for n, v in zip("MNK", sizes, strict=True) for part in ("--set", f"{n}={v}")]
         assert exit_code_of(["verify", str(kernel), "--trials", "2", *given]) == 0
     assert exit_code_of(["verify", str(kernel), "--trials", "3", "--no-native"]) == 0
+
+
+def test_values_that_small_sizes_do_not_need_are_not_promised(tmp_path: Path) -> None:
+    """`g` is read up to 7 only where N is large enough: `bound(x, 0, 8)` would refuse the call."""
+    kernel = tmp_path / "k.hb"
+    kernel.write_text(
+        "size N\ninput A: u16[8]\noutput O: i32[N]\nreduce r in 8\n"
+        "g[x] = 0\ng[x] += i32(A[r]) * i32(A[clamp(x, 0, 7)])\n"
+        "O[x] = g[clamp(x / 4, 0, 7)] + g[clamp(x / 2, 0, 7)]\n",
+        encoding="utf-8",
+    )
+    assert promises_among(made(kernel, "avx2").kernel.checks) == []
 
 
 def test_the_same_file_gets_the_same_schedule() -> None:
