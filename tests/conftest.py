@@ -50,6 +50,10 @@ if (
 ):
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Programs under ThreadSanitizer otherwise wait for a second before they end, for threads that still run: ours
+# have joined them.
+os.environ.setdefault("TSAN_OPTIONS", "atexit_sleep_ms=0")
+
 # A time limit on each example fails on a busy machine, and says nothing about the program. The suite
 # draws the same examples each time, so that a commit passes or does not; `make fuzz` and `make robust`
 # draw new ones (--hypothesis-profile=explore).

@@ -19,7 +19,7 @@ from hbc.ir.lang.target import TARGETS
 
 RACE = 66  # what ThreadSanitizer exits with
 NONE = -1  # no barrier is missing
-TO_BE_BRIEF = "halt_on_error=1:symbolize=0"  # the exit code says all
+TO_BE_BRIEF = "halt_on_error=1:symbolize=0:atexit_sleep_ms=0"  # the exit code says all
 BARRIER = re.compile(r"__sync(?:threads|warp)\(\);")
 NAME = re.compile(r"[A-Za-z_]\w*")
 
