@@ -9,7 +9,15 @@ from hbc.frontend.automatic.place import Placing, placing
 from hbc.frontend.automatic.text import Line, call, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of
-from hbc.frontend.costs.dots import between_channels, deep_loop, dot_for, dots_of
+from hbc.frontend.costs.dot import Dot
+from hbc.frontend.costs.dots import (
+    between_channels,
+    deep_loop,
+    dot_for,
+    dots_of,
+    factors_of,
+    windows,
+)  # fmt: skip
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import LONGEST as LONGEST_KEPT
 from hbc.frontend.costs.inlining import inlined
@@ -87,7 +95,16 @@ def rate_of(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instru
         return 0.0
     main = max(steps, key=lambda s: graph.iterations(s, graph.box(s.func)))
     fitting = (dot_for(graph, main, dots, tiles) for tiles in (True, False))
-    return max((d.rate for d in fitting if d is not None), default=0.0)
+    return max((d.rate * _filled(graph, main, d) for d in fitting if d is not None), default=0.0)
+
+
+def _filled(graph: Graph, s: Step, d: Dot) -> float:
+    """The share of an instruction's rows that there are: of one pixel, or a vector, a tile has one."""
+    deep, factors = deep_loop(graph, s), factors_of(graph, s)
+    if deep is None or factors is None or any(windows(s, v, deep, factors) for v in s.pure):
+        return 1.0  # rows are pieces of one row then
+    most = max((length(span) for span in graph.box(s.func)[:-1]), default=1)
+    return min(most, d.rows) / d.rows
 
 
 def sums(graph: Graph) -> list[Step]:

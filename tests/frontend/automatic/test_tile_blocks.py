@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.automatic import automatic
+from hbc.cli.instruction_set import instructions_of
 from hbc.cli.main import exit_code_of
 from hbc.cli.pipeline import load_pipeline
 from hbc.codegen.build.processor import can_run
+from hbc.frontend.automatic.candidates import rate_of
 from hbc.frontend.costs.tile_blocks import TileSides, ranked_tile_blocks
 from hbc.ir.lang.target import TARGETS
 
@@ -88,3 +90,14 @@ def test_layers_in_tiles_are_right(settings: str, emulate: bool) -> None:
     given = [part for word in settings.split() for part in ("--set", word)]
     command = ["verify", str(CONV), "--target", "amx", "--schedule", "auto", "--trials", "1"]
     assert exit_code_of([*command, *given, *(["--emulate"] if emulate else [])]) == 0
+
+
+def test_tiles_of_one_row_are_worth_one_row() -> None:
+    """A layer of one pixel is for dot products of vectors, where the processor has both."""
+
+    def rate(target: str, pixels: int) -> float:
+        given = {"R": "1", "S": "1", "H": "1", "W": str(pixels), "C": "1280", "K": "1008"}
+        return rate_of(load_pipeline(CONV, given), given, instructions_of(TARGETS[target]))
+
+    assert rate("amx", 1) <= rate("avx512vnni", 1)
+    assert rate("amx", 14) > rate("avx512vnni", 14)
