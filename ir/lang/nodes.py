@@ -1,5 +1,5 @@
 """The IR: expressions and statements. Nodes are frozen, never subclassed, never mutated. Their operators
-stand in `operators`, and are found here too.
+and kinds stand in `operators`, and are found here too.
 
 Meanings are those of `interp`. Integers wrap in their type (index arithmetic, of loop variables and
 sizes, is taken never to: see `wide_data`); `/` and `%` floor, and give 0 for a zero
@@ -11,13 +11,15 @@ every operation. `Ramp`, `Broadcast` and `VectorReduce` are those of HARDBOILED,
 from __future__ import annotations
 
 from dataclasses import field
-from enum import StrEnum
 from functools import lru_cache
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang.operators import ASSOCIATIVE as ASSOCIATIVE
 from hbc.ir.lang.operators import COMPARISONS as COMPARISONS
+from hbc.ir.lang.operators import BarrierScope as BarrierScope
+from hbc.ir.lang.operators import FenceKind as FenceKind
+from hbc.ir.lang.operators import LoopKind as LoopKind
 from hbc.ir.lang.operators import MathOp as MathOp
 from hbc.ir.lang.operators import Op as Op
 from hbc.ir.lang.operators import UnaryOp as UnaryOp
@@ -254,27 +256,7 @@ Expr = (
 )  # fmt: skip
 
 
-class LoopKind(StrEnum):
-    """How iterations run. BLOCK, THREAD and LANE are a GPU's: blocks of a grid, threads of a block and
-    lanes of a warp. Their iterations have no order, but for threads between two barriers."""
-
-    SERIAL = "for"
-    PARALLEL = "parallel"
-    UNROLL = "unroll"
-    VECTOR = "vector"
-    BLOCK = "blocks"
-    THREAD = "threads"
-    LANE = "lanes"
-
-
 GPU_LOOPS = frozenset({LoopKind.BLOCK, LoopKind.THREAD, LoopKind.LANE})
-
-
-class BarrierScope(StrEnum):
-    """Who waits for whom at a `Barrier`."""
-
-    BLOCK = "block"
-    WARP = "warp"
 
 
 @record
@@ -424,13 +406,6 @@ class Barrier:
 
     scope: BarrierScope = BarrierScope.BLOCK
     note: str = field(default="", compare=False)
-
-
-class FenceKind(StrEnum):
-    """What is in order at a `Fence`."""
-
-    REGISTERS = "registers"  # what was done to fragments, before the products that begin next
-    STORES = "stores"  # what the thread stored to shared memory, before what products read behind a barrier
 
 
 @record

@@ -1,5 +1,6 @@
-"""The operators of the IR: what nodes name, and what those of integers mean that processors have in one
-instruction and the language spells with wider integers, exactly, on Python's integers (`FIXED_POINT`).
+"""What nodes name: operators, and kinds of loops, barriers and fences. Also what those operators mean that
+processors have in one instruction and the language spells with wider integers, exactly, on Python's
+integers (`FIXED_POINT`).
 
 The names of these are those of Halide where it has them; the instructions are PMULHW, PMULHRSW, PAVGB,
 PADDSB, .. of Intel's SDM, vol. 2, and SHADD, SRHADD, SABD, SQADD, .. of Arm's ARM (DDI 0487).
@@ -100,3 +101,30 @@ def has_fixed_point(op: Op, t: DType) -> bool:
     """Whether there is this operator of the type."""
     signed = op is Op.MULROUND
     return t.is_int and t.bits <= MOST_BITS and (not signed or t.kind is Kind.INT)
+
+
+class LoopKind(StrEnum):
+    """How iterations run. BLOCK, THREAD and LANE are a GPU's: blocks of a grid, threads of a block and
+    lanes of a warp. Their iterations have no order, but for threads between two barriers."""
+
+    SERIAL = "for"
+    PARALLEL = "parallel"
+    UNROLL = "unroll"
+    VECTOR = "vector"
+    BLOCK = "blocks"
+    THREAD = "threads"
+    LANE = "lanes"
+
+
+class BarrierScope(StrEnum):
+    """Who waits for whom at a `Barrier`."""
+
+    BLOCK = "block"
+    WARP = "warp"
+
+
+class FenceKind(StrEnum):
+    """What is in order at a `Fence`."""
+
+    REGISTERS = "registers"  # what was done to fragments, before the products that begin next
+    STORES = "stores"  # what the thread stored to shared memory, before what products read behind a barrier
