@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 import subprocess
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -119,11 +120,23 @@ def test_there_are_examples() -> None:
         "python",
         "python gpu",
         "mermaid",
+        "toml",
     }
     # Lines of somebody's program: tests/codegen/bindings runs whole ones.
     programs |= {"c", "cpp", "rust", "cmake"}
     known = programs | described | solved | {*OUTPUTS}
     assert {b.mark for b in ALL} <= known
+
+
+def test_configurations_can_be_read() -> None:
+    """Those of editors: their names, and the files of grammars that they point at."""
+    (text,) = [b.text for b in ALL if b.mark == "toml"]
+    read = tomllib.loads(text)
+    assert [one["file-types"] for one in read["language"]] == [["hb"]]
+    for grammar in read["grammar"]:
+        assert grammar["source"]["path"].startswith("/path/to/hbc/")
+        root = DOCS.parent / grammar["source"]["path"].removeprefix("/path/to/hbc/")
+        assert (root / "src" / "parser.c").is_file()
 
 
 @pytest.mark.parametrize("block", PROGRAMS, ids=str)
