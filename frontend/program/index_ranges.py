@@ -78,8 +78,12 @@ def binary(e: ir.Binary, of: Of[SymbolicRange]) -> SymbolicRange:
 
 
 def cast(e: ir.Cast, of: Of[SymbolicRange]) -> SymbolicRange:
-    t = e.type.element
-    return wrapped(of(e.value), t) if t.is_int and e.value.type.element.is_int else by_type(t)
+    t, source = e.type.element, e.value.type.element
+    if not (t.is_int and source.is_int):
+        return by_type(t)
+    r = of(e.value)
+    turns = source.kind is Kind.UINT and t.kind is Kind.INT and source.bits >= t.bits
+    return by_type(t) if turns and not r.high else wrapped(r, t)
 
 
 def select(e: ir.Select, of: Of[SymbolicRange]) -> SymbolicRange:

@@ -9,7 +9,7 @@ from hbc.ir.algebra.domain import Domain, Of, fold
 from hbc.ir.algebra.form import ARITHMETIC
 from hbc.ir.algebra.intervals import UNKNOWN, Range, constant, hull, meet, of_binary, of_unary
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import I64, INDEX, Kind
+from hbc.ir.lang.types import I64, INDEX, U64, Kind
 
 
 class HasLimits(Protocol):
@@ -55,7 +55,13 @@ def _unary(e: ir.Unary, of: Of[Range]) -> Range:
 
 
 def _cast(e: ir.Cast, of: Of[Range]) -> Range:
-    return _within_type(e) if e.value.type.element.is_float else _fitting(of(e.value), e)
+    source = e.value.type.element
+    if source.is_float:
+        return _within_type(e)
+    r = of(e.value)
+    if source == U64 and e.type.element == I64 and (r[1] is None or r[1] > I64.limits[1]):
+        return UNKNOWN  # what is beyond i64 is negative there
+    return _fitting(r, e)
 
 
 def _select(e: ir.Select, of: Of[Range]) -> Range:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hbc.ir.algebra.form import MOST_REMEMBERED, Linear
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import I64
+from hbc.ir.lang.types import I64, U64
 from hbc.ir.lang.walk import operands
 
 _known: dict[int, tuple[ir.Expr, bool]] = {}  # by identity; the node is held so that it stays alive
@@ -42,7 +42,7 @@ def _is_wide(atom: ir.Expr) -> bool:
 def _flows_in(e: ir.Expr) -> bool:
     match e:
         case ir.Load(type=t) | ir.Access(type=t) | ir.Call(type=t):
-            return t.element == I64
+            return t.element in (I64, U64)
         case ir.Cast(type=t, value=v):
             return t.element == I64 and v.type.element.is_float
         case ir.Select(a=a, b=b):

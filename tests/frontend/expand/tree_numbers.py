@@ -17,7 +17,7 @@ Number = Any  # a NumPy scalar, an int, float or bool, End, Typed or BEYOND
 BEYOND = object()
 KINDS: dict[str, Any] = {
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32,
+    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
     "bool": np.bool_,
 }  # fmt: skip
