@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hbc.codegen.neon.types import kind, q, register_bits, reinterpret, vector_type
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
+from hbc.codegen.vector.machine import Printed
 from hbc.ir.lang.types import I8, U8, DType
 from hbc.ir.vectors.small_table import BLOCK, PLACES
 
@@ -15,7 +16,7 @@ AT_ONCE = 4  # registers that an instruction looks up in
 
 
 def looked_up(
-    table: str, extent: int, places: Sequence[str], t: DType, lanes: int, unit: Unit
+    table: str, extent: int, places: Printed, t: DType, lanes: int, unit: Unit
 ) -> str | None:
     """The lanes of `table` (of `extent` elements) at `places`, vectors that are all inside."""
     count = lanes * t.bytes
@@ -44,7 +45,7 @@ def looked_up(
     given = "p, {} i" if t.bits == 8 else "q, {} x"
     head = f"static inline {v} {name}(const {c_type(t)} *{given.format(vector_type(index, lanes))})"
     text = f"{head}\n{{\n{body}}}\n"
-    call = f"{unit.prelude.add(name, text)}({table}, {_side_by_side(places, lanes, index)})"
+    call = f"{unit.prelude.add(name, text)}({table}, {_side_by_side(places(), lanes, index)})"
     return call if t.bits == 8 else reinterpret(call, "u8", kind(t), register_bits(t, lanes))
 
 

@@ -126,10 +126,11 @@ def _in_table(e: ir.Load, unit: Unit) -> str | None:
     native = min(lanes, unit.target.vector_bits // widest_bits(places))
     if native < lanes and not can_be_cut(places):
         return None
-    parts = [
-        unit.printers.vector(Take()(places, tuple(range(start, start + native))), unit)
-        for start in range(0, lanes, native)
-    ]
+
+    def parts() -> list[str]:
+        cuts = (Take()(places, tuple(range(n, n + native))) for n in range(0, lanes, native))
+        return [unit.printers.vector(cut, unit) for cut in cuts]
+
     text = machine.accesses.looked_up(buffer.text, buffer.extent, parts, t, lanes, unit)
     return text if text is None or e.mask is None else _kept(text, e.mask, t, unit)
 

@@ -51,6 +51,8 @@ Template = str | Function
 Rows = Mapping[tuple[str, str], Template]
 Cast = str | Callable[[str, DType, DType, int, Unit], str]
 """A template, or a function of the operand, its element type, the wanted one and the lanes."""
+Printed = Callable[[], Sequence[str]]
+"""What prints operands, which may take lines of their own: not to be asked where nothing comes of it."""
 LoadText = Callable[[int, int], str]
 """From the first element (from some base) and lanes to C text."""
 
@@ -84,7 +86,8 @@ class Accesses:
     The others say None (or False) where the machine has nothing better than lane by lane: `repeated` loads
     few adjacent elements again and again, `permuted` few registers of them in another order, `rows`
     those of several rows, `gather` any; `scatter` stores to any places; `looked_up` is from a small
-    table, from its text, how many it has, and the places: vectors of `place_type`, one after the other."""
+    table, from its text, how many it has, and what prints the places: vectors of `place_type`, one after the
+    other."""
 
     load: Callable[[str, ir.Expr, DType, int, Unit], str]
     load_live: Callable[[ir.Load, ir.Expr, Unit], str]
@@ -94,7 +97,7 @@ class Accesses:
     rows: Callable[[ir.Load, Unit], str | None]
     gather: Callable[[ir.Load, Unit], str | None] = lambda e, unit: None
     scatter: Callable[[ir.Store, Unit], bool] = lambda s, unit: False
-    looked_up: Callable[[str, int, Sequence[str], DType, int, Unit], str | None] = lambda *_: None
+    looked_up: Callable[[str, int, Printed, DType, int, Unit], str | None] = lambda *_: None
 
 
 @record

@@ -7,10 +7,9 @@ AVX2 by `pblendvb`, which goes by the highest bit of each byte.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
+from hbc.codegen.vector.machine import Printed
 from hbc.codegen.x86.table_permutes import halved, looked_up_by_permutes
 from hbc.codegen.x86.types import (
     cast_register,
@@ -52,18 +51,18 @@ _BY_SIGN = _Merge(
 
 
 def looked_up(
-    table: str, extent: int, places: Sequence[str], t: DType, lanes: int, unit: Unit
+    table: str, extent: int, places: Printed, t: DType, lanes: int, unit: Unit
 ) -> str | None:
     """The lanes of `table` (of `extent` elements) at `places`, vectors that are all inside."""
     if t.bits * lanes > unit.target.vector_bits or lanes < LEAST_LANES:
         return None
     if unit.target.vector_bits == 512 and (t.bits > U8.bits or extent > MOST_OF_BYTES):
-        return looked_up_by_permutes(table, extent, places, t, lanes, unit)
+        return looked_up_by_permutes(table, extent, places(), t, lanes, unit)
     bits, blocks = register_bits(t, lanes), -(-extent * t.bytes // BLOCK)
     if lanes * t.bytes < BLOCK and blocks > FEW:
         return None
     if unit.target.permutes_bytes and blocks > 1:
-        return looked_up_by_permutes(table, extent, places, t, lanes, unit)
+        return looked_up_by_permutes(table, extent, places(), t, lanes, unit)
     name, v = f"look_up_{t}x{lanes}_in_{extent}", vector_type(integer(t.bits), lanes)
     if t.bits == 32:
         lines = _by_eights(extent)
@@ -76,7 +75,9 @@ def looked_up(
     body = "".join(f"    {line}\n" for line in lines)
     given = f"q, {v} x" if t.bits == 16 else f"p, {v} i"
     text = f"static inline {v} {name}(const {c_type(t)} *{given})\n{{\n{body}}}\n"
-    call = f"{unit.prelude.add(name, text)}({table}, {side_by_side(places, PLACES[t.bits], lanes)})"
+    call = (
+        f"{unit.prelude.add(name, text)}({table}, {side_by_side(places(), PLACES[t.bits], lanes)})"
+    )
     return cast_register(call, integer(t.bits), t, lanes)
 
 

@@ -160,14 +160,12 @@ def _rounded(x: Any, t: str | None) -> Number:
 
 
 def power(a: Number, b: Number) -> Number:
-    """By products where the exponent is a whole literal."""
+    """By products where the exponent is a whole literal, in the order that the language gives them."""
     if isinstance(a, Typed) and isinstance(b, Typed):
         return a
     whole = not isinstance(b, Typed) and float(b).is_integer()
     if whole and (type_of(b) not in FLOATS or type_of(a) in FLOATS):
-        product: Number = 1
-        for _ in range(abs(int(b))):
-            product = binary("*", product, a)
+        product: Number = _by_squares(a, abs(int(b))) if b else 1
         product = cast(product, str(type_of(a))) if type_of(a) else product
         return binary("/", 1.0, product) if b < 0 else product
     a, b, t = met(a, b)
@@ -176,6 +174,13 @@ def power(a: Number, b: Number) -> Number:
     if a < 0 and np.floor(b) != b:
         return _rounded(math.nan, t)
     return _rounded(np.power(np.float64(a + 0), np.float64(b)), t)
+
+
+def _by_squares(x: Number, n: int) -> Number:
+    if n == 1:
+        return x
+    half = _by_squares(binary("*", x, x), n // 2)
+    return binary("*", half, x) if n % 2 else half
 
 
 def unary(op: str, a: Number) -> Number:
