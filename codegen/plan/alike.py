@@ -211,6 +211,8 @@ def _uses(group: _Group, sizes: _Sizes) -> list[Use]:
         return []
     body = _without_copies(rewrite_stmt(substitute_stmt(first.body, values), canonical))
     fills = tuple(dict.fromkeys(b for f in forms for b in f.buffers if b in f.stored))
+    if not fills:  # arrays of its own alone, which nobody reads: C compilers leave it out
+        return []
     parameters = tuple(given.parameters)
     routine = Routine(body, first.buffers, first.stored, parameters, fills)
     return [
