@@ -26,7 +26,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def faked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is compiled or run: for what is not about that."""
+    """Nothing is compiled or run: for what is not about that. The model looks at as many on any machine."""
+    monkeypatch.setattr("hbc.cli.tuning.by_model.SECONDS", float("inf"))
     monkeypatch.setattr("hbc.cli.tuning.session.Builders", Fakes)
     monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", Fakes)
 
