@@ -10,10 +10,12 @@ O[y, x]         = A[y, x]
 O[r, x]         = a * A[r, x] + (1 - a) * O[r - 1, x]
 O[H - 1 - q, x] = a * O[H - 1 - q, x] + (1 - a) * O[H - q, x]
 
+# Row after row, each as far as 128 vectors: memory is read as it lies, where strips of few columns touch
+# another page in each row. Threads have columns of their own.
 schedule columns for c, avx2, avx512, arm_dot {
-    O.vectorize(x, 16)
-    O.update.split(x, xo, xi, 16).reorder(xo, r, xi).vectorize(xi).parallel(xo)
-    O.update(1).split(x, xo, xi, 16).reorder(xo, q, xi).vectorize(xi).parallel(xo)
+    O.vectorize(x, 16).parallel(y)
+    O.update.vectorize(x, 16).split(x, xo, xi, 128).reorder(xo, r, xi).parallel(xo)
+    O.update(1).vectorize(x, 16).split(x, xo, xi, 128).reorder(xo, q, xi).parallel(xo)
 }
 
 example { W = 1536; H = 1024; A = random(1); a = 0.5 }
