@@ -67,42 +67,59 @@ def values(random: np.random.Generator, element: np.dtype[np.generic], extents: 
 def carried_out(p: Plan, c: Contraction, operands: dict[str, Array]) -> Array:
     """The accumulator after all instructions of the plan."""
     i, sizes = p.instruction, dict(p.sizes)
-    dims = (*c.outputs, *c.summed)
-    first, second = (i.operands[n].name for n in i.factors)
-    accumulator = i.operands[i.accumulator].name
+    first, second = i.factors
     moves = {
         first: c.b if p.swapped else c.a,
         second: c.a if p.swapped else c.b,
-        accumulator: frozenset(c.outputs),
+        i.accumulator: frozenset(c.outputs),
     }
-    lanes = np.indices(extents(i, sizes)).reshape(len(i.rows), -1)
-    positions = [np.asarray(strides(i, n, sizes)) @ lanes for n in range(len(i.operands))]
-    result = operands[accumulator]
-    for outer in product(*(range(o.extent) for o in p.outer)):
-        at, counts = points(p, dims, lanes)
-        for o, step in zip(p.outer, outer, strict=True):
-            at[o.dim] = at[o.dim] + step * o.step
-        arrays = {}
-        for n, o in enumerate(i.operands):
-            where, there = places(at, dims, moves[o.name])
-            there &= counts
-            flat = np.zeros(prod(shape(i, n, sizes)), numpy_dtype(o.element))
-            flat[positions[n][there]] = operands[o.name][where][there]
-            arrays[o.name] = flat.reshape(shape(i, n, sizes))
-        after = execute(i, arrays, sizes).reshape(-1)
-        where, there = places(at, dims, frozenset(c.outputs))
-        there &= counts
-        result[tuple(w[there] for w in where)] = after[positions[i.accumulator][there]]
+    shapes = [shape(i, n, sizes) for n in range(len(i.operands))]
+    count = prod(o.extent for o in p.outer)
+    factors = {}
+    for n in i.factors:
+        o = i.operands[n]
+        step, held, element = met(p, c, n, moves[n], operands[o.name])
+        flat = np.zeros((count, prod(shapes[n])), numpy_dtype(o.element))
+        flat[step, held] = operands[o.name].reshape(-1)[element]
+        factors[o.name] = flat.reshape(count, *shapes[n])
+    o = i.operands[i.accumulator]
+    result = operands[o.name]
+    step, held, element = met(p, c, i.accumulator, moves[i.accumulator], result)
+    ends = np.searchsorted(step, np.arange(1, count))
+    each = zip(np.split(held, ends), np.split(element, ends), strict=True)
+    for s, (lane, places) in enumerate(each):
+        before = np.zeros(prod(shapes[i.accumulator]), numpy_dtype(o.element))
+        before[lane] = result.flat[places]
+        arrays = {name: x[s] for name, x in factors.items()}
+        arrays[o.name] = before.reshape(shapes[i.accumulator])
+        result.flat[places] = execute(i, arrays, sizes).reshape(-1)[lane]
     return result
 
 
-def places(
-    at: dict[Dim, Array], dims: Dims, moves: frozenset[Dim]
-) -> tuple[tuple[Array, ...], Array]:
-    """The index of an operand's element at each point, and whether it has one there."""
-    there = np.logical_and.reduce([at[d] < d.extent for d in dims if d in moves])
-    where = tuple(np.where(there, at[d], 0) if d in moves else 0 * at[d] for d in dims)
-    return where, there
+def met(
+    p: Plan, c: Contraction, n: int, moves: frozenset[Dim], x: Array
+) -> tuple[Array, Array, Array]:
+    """Of each point of each execution where operand `n`, which holds elements of `x`, has one: the number of
+    the execution, the position of the element in the operand, and in `x`."""
+    i, dims = p.instruction, (*c.outputs, *c.summed)
+    lanes = np.indices(extents(i, dict(p.sizes))).reshape(len(i.rows), -1)
+    at, counts = points(p, dims, lanes)
+    outer = np.array(list(product(*(range(o.extent) for o in p.outer))), np.int64)
+    moved = {d: np.zeros((len(outer), 1), np.int64) for d in dims}
+    for o, step in zip(p.outer, outer.T, strict=True):
+        moved[o.dim] += step[:, None] * o.step
+    # From one execution to the next points go up: those beyond the end at first always are.
+    ever = np.flatnonzero(np.logical_and.reduce([counts, *(at[d] < d.extent for d in moves)]))
+    there = np.ones((len(outer), len(ever)), bool)
+    element = np.zeros((len(outer), len(ever)), np.int64)
+    for d, stride in zip(dims, x.strides, strict=True):
+        if d in moves:
+            point = at[d][ever] + moved[d]
+            there &= point < d.extent
+            element += point * (stride // x.itemsize)
+    which, lane = np.nonzero(there)
+    held = np.asarray(strides(i, n, dict(p.sizes))) @ lanes[:, ever]
+    return which, held[lane], element[there]
 
 
 def points(p: Plan, dims: Dims, lanes: Array) -> tuple[dict[Dim, Array], Array]:
