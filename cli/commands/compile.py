@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,17 +14,20 @@ from hbc.cli.files.read_source import source_name
 from hbc.cli.forms.built import Made
 from hbc.cli.forms.table import FORMS, STDOUT, default_form, emit
 from hbc.cli.show import completion
-from hbc.cli.show.bank_report import shared_accesses, show_conflicts
 from hbc.cli.show.options import choice_options, fallback_option, json_option
-from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, UsageError, did_you_mean
+from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, did_you_mean
 from hbc.ir.ground.printable import printable_line
+from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
-    from hbc.cli.compiled import Compiled
+    from hbc.cli.compiled import Chosen, Compiled
+    from hbc.cli.dumps import Dumps
     from hbc.cli.one_library import Library
-    from hbc.codegen.build.nvcc import Resources
+    from hbc.codegen.build.triple import Triple
     from hbc.ir.ground.source import Source
-    from hbc.ir.lang.kernel import Kernel
+
+FILE_ENDS = frozenset((".c", ".h", ".cpp", ".hb", *(f".{form}" for form in FORMS)))
+"""What a file's name ends with, and a folder's does not."""
 
 
 @click.command("compile")
@@ -67,7 +70,6 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--triple",
-    "named",
     metavar="TRIPLE",
     shell_complete=completion.triples,
     help="The machine that the C is for, such as x86_64-windows-gnu [default: any system; the C compiler's].",
@@ -82,95 +84,170 @@ if TYPE_CHECKING:
 @click.option("--no-check", is_flag=True, help="Do not verify the IR on its way.")
 @json_option
 def command(
-    kernels: tuple[Path, ...], only: str | None, settings: Mapping[str, str], target: str | None,
-    schedule: str | None, isa: tuple[Path, ...], fallback: str, several: str | None, folder: Path | None,
-    name: str | None, emitted: tuple[str, ...], archs: str | None, named: str | None,
-    dumped: tuple[str, ...], timed: bool, write: bool, no_check: bool, as_json: bool,
+    kernels: tuple[Path, ...], only: str | None, several: str | None, name: str | None, **options: Any
 ) -> None:  # fmt: skip
     """Compile KERNELS to NAME.c and NAME.h, a library, the IR or a page to read.
 
     The files need nothing but a C compiler, or nvcc. --set of a size fixes it in the code. Several kernels,
     in one file or in several, become one library.
     """
+    asked = Request(**options)
+    _check(asked)
+    programs = _programs(kernels, only)
+    together = several is not None or len(programs) > 1
+    if together:
+        _check_together(several, asked)
+    called = _library_name(name, kernels, asked.folder, len(programs))
+    if together:
+        _together(programs, called, several, asked)
+    else:
+        _alone(programs[0], kernels[0], asked)
 
-    from hbc.cli.advice import advice
-    from hbc.cli.forms.archs import check_archs
+
+@record
+class Request:
+    """What is asked of each kernel, as the options say it."""
+
+    settings: Mapping[str, str]
+    target: str | None
+    schedule: str | None
+    isa: tuple[Path, ...]
+    fallback: str
+    folder: Path | None
+    emitted: tuple[str, ...]
+    archs: str | None
+    triple: str | None
+    dumped: tuple[str, ...]
+    timed: bool
+    write: bool
+    no_check: bool
+    as_json: bool
+
+
+def _check(asked: Request) -> None:
+    """UsageError for what cannot be, whatever the kernels are."""
+    from hbc.cli.passes import NAMES
+    from hbc.frontend.checks.names import name_of_file
+
+    for name in asked.dumped:
+        if name not in NAMES:
+            hint = did_you_mean(name, NAMES) or f"the passes are {', '.join(NAMES)}"
+            raise UsageError(Diagnostic(f"there is no pass `{name}`", hint=hint))
+    folder = asked.folder
+    if folder is None:
+        return
+    if asked.as_json and str(folder) == STDOUT:
+        raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
+    if folder.suffix in FILE_ENDS and not folder.is_dir():
+        raise UsageError(
+            Diagnostic(
+                f"-o names a folder, and `{printable_line(folder.name)}` looks like a file",
+                hint=f"write `-o {folder.parent}`, and `kernel {name_of_file(folder.name)}` on a line of the"
+                " kernel's file: files are called as it is",
+            )
+        )
+
+
+def _check_together(several: str | None, asked: Request) -> None:
+    """UsageError for what does not go with several kernels or targets."""
     from hbc.cli.forms.together import check_forms
+
+    unfit = {"--target": several and asked.target, "--arch": asked.archs, "--triple": asked.triple,
+             "--dump-after": asked.dumped, "--time": asked.timed, "--write": asked.write,
+             "--fallback": asked.fallback != "error"}  # fmt: skip
+    beside = "several kernels" if several is None else "--targets"
+    _refuse_beside(beside, [option for option, given in unfit.items() if given])
+    check_forms(asked.folder, asked.emitted)
+
+
+def _together(
+    programs: Sequence[Path | Source], called: str | None, several: str | None, asked: Request
+) -> None:
+    """Several kernels, or one for several targets, in one library."""
+    from hbc.cli.forms.together import write_together
+    from hbc.cli.one_library import library, listed_targets
+    from hbc.cli.show.report import progress
+
+    targets = [asked.target] if several is None else listed_targets(several)
+    with progress() as shown:
+        shown.step("compiling")
+        made = library(programs, called, asked.settings, targets, asked.schedule, asked.isa)
+        shown.step("writing")
+        files = write_together(made, asked.folder, tuple(dict.fromkeys(asked.emitted)) or ("c",))
+    _show_together(made, files, asked.as_json)
+
+
+def _alone(program: Path | Source, file: Path, asked: Request) -> None:
+    """One kernel for one target, in every form that is asked for."""
+    from hbc.cli.advice import advice
+    from hbc.cli.dumps import Dumps
+    from hbc.cli.forms.archs import check_archs
+    from hbc.cli.forms.said import print_made, show_made, show_times
     from hbc.cli.launched_copies import launched_copies
     from hbc.cli.machine import target_named
-    from hbc.cli.one_library import library, listed_targets
-    from hbc.cli.passes import NAMES
-    from hbc.cli.prepare import PLAIN, choose, compile_chosen
+    from hbc.cli.prepare import PLAIN, choose
     from hbc.cli.show.report import progress
-    from hbc.codegen.build.triple import check_asks, check_fits, for_triple, triple_named
-    from hbc.codegen.c.source import CSource
+    from hbc.codegen.build.triple import check_fits, triple_named
 
-    _check_passes(dumped, NAMES)
-    if as_json and str(folder) == STDOUT:
-        raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
-    programs = _programs(kernels, only)
-    if several is not None or len(programs) > 1:
-        unfit = {"--target": several and target, "--arch": archs, "--triple": named,
-                 "--dump-after": dumped, "--time": timed, "--write": write,
-                 "--fallback": fallback != "error"}  # fmt: skip
-        beside = "several kernels" if several is None else "--targets"
-        _refuse_beside(beside, [option for option, given in unfit.items() if given])
-        check_forms(folder, emitted)
-        called = _library_name(name, kernels, folder, len(programs))
-        targets = [target] if several is None else listed_targets(several)
-        with progress() as shown:
-            shown.step("compiling")
-            made_together = library(programs, called, settings, targets, schedule, isa)
-        _write_together(made_together, folder, emitted, as_json)
-        return
-    _library_name(name, kernels, folder, 1)
-    triple = None if named is None else triple_named(named)
+    triple = None if asked.triple is None else triple_named(asked.triple)
+    # What the processor of a triple has, nobody knows here.
+    target = asked.target or (PLAIN if triple is not None else None)
     if triple is not None:
-        target = target or PLAIN  # what its processor has, nobody knows here
         check_fits(target_named(target), triple)
     with progress() as shown:
         shown.step("reading and checking")
-        chosen = choose(programs[0], settings, target, schedule, isa, fallback, fix_sizes=True)
-    if write:
+        chosen = choose(
+            program, asked.settings, target, asked.schedule, asked.isa, asked.fallback, fix_sizes=True
+        )  # fmt: skip
+    if asked.write:
         from hbc.cli.write_schedule import write_schedule
 
-        write_schedule(kernels[0], chosen)
-        if not (emitted or dumped or folder):
+        write_schedule(file, chosen)
+        if not (asked.emitted or asked.dumped or asked.folder):
             return
-    seen = _Seen(dumped, not no_check)
-    made = Made()
+    dumps, made = Dumps(asked.dumped, not asked.no_check), Made()
+    compiled = _compiled(chosen, dumps, made, triple)
+    if asked.archs is not None:
+        check_archs(compiled, asked.archs)
+    if dumps.texts:
+        click.echo("\n".join(dumps.texts), nl=False)
+    # A dump alone is for reading: it leaves no files behind unless some are asked for.
+    usual = () if asked.dumped and asked.folder is None else (default_form(compiled),)
+    for kind in dict.fromkeys(asked.emitted or usual):
+        with progress() as shown:
+            shown.step(f"writing {kind}")
+            emit(kind, compiled, asked.folder, made, asked.archs, triple)
+    kernel = compiled.kernel
+    warnings = advice(chosen.pipeline, chosen.schedule, chosen.target, dumps.watch.loops, kernel)
+    warnings += launched_copies(dumps.watch.unselected, kernel)
+    if asked.as_json:
+        print_made(compiled, made, warnings)
+        return
+    show_made(compiled, made, warnings)
+    if asked.timed:
+        show_times(made.timings)
+
+
+def _compiled(chosen: Chosen, dumps: Dumps, made: Made, triple: Triple | None) -> Compiled:
+    """Its code, for the triple where one is named."""
+    from hbc.cli.prepare import compile_chosen
+    from hbc.cli.show.report import progress
+    from hbc.codegen.build.triple import check_asks, for_triple
+    from hbc.codegen.c.source import CSource
+
     try:
         with progress() as shown:
             shown.step("compiling")
-            compiled = compile_chosen(chosen, seen.after, made.timings)
+            compiled = compile_chosen(chosen, dumps.after, made.timings)
     except Exception as e:
         if not isinstance(e, HbcError):
-            seen.blame()
+            dumps.blame()
         raise
-    if archs is not None:
-        check_archs(compiled, archs)
-    if triple is not None and isinstance(compiled.source, CSource):
-        source, at = compiled.source, chosen.target
-        check_asks(source, at, triple, chosen.fallback)
-        compiled = replace(compiled, source=for_triple(source, at, triple))
-    if seen.texts:
-        click.echo("\n".join(seen.texts), nl=False)
-    # A dump alone is for reading: it leaves no files behind unless some are asked for.
-    wanted = emitted or (() if dumped and folder is None else (default_form(compiled),))
-    for kind in dict.fromkeys(wanted):
-        with progress() as shown:
-            shown.step(f"writing {kind}")
-            emit(kind, compiled, folder, made, archs, triple)
-    warnings = advice(
-        chosen.pipeline, chosen.schedule, chosen.target, seen.watch.loops, compiled.kernel
-    )
-    warnings += launched_copies(seen.watch.unselected, compiled.kernel)
-    if as_json:
-        _print_json(compiled, made, warnings)
-        return
-    _show_made(compiled, made, warnings)
-    if timed:
-        _show_times(made.timings)
+    source, at = compiled.source, chosen.target
+    if triple is None or not isinstance(source, CSource):
+        return compiled
+    check_asks(source, at, triple, chosen.fallback)
+    return replace(compiled, source=for_triple(source, at, triple))
 
 
 def _programs(files: tuple[Path, ...], only: str | None) -> list[Path | Source]:
@@ -218,144 +295,14 @@ def _refuse_beside(what: str, unfit: Sequence[str]) -> None:
         raise UsageError(Diagnostic(f"{what} {verb} not go with {unfit[0]}", hint=hint))
 
 
-def _write_together(
-    made: Library, folder: Path | None, emitted: tuple[str, ...], as_json: bool
-) -> None:
-    """The C, a library, or both."""
-    from hbc.cli.forms.together import write_together
-    from hbc.cli.show.report import notice, print_json, progress
+def _show_together(made: Library, files: Sequence[Path], as_json: bool) -> None:
+    from hbc.cli.show.report import notice, print_json
 
-    with progress() as shown:
-        shown.step("writing")
-        files = write_together(made, folder, tuple(dict.fromkeys(emitted)) or ("c",))
     if as_json:
-        print_json(
-            {
-                "kernel": made.name,
-                "kernels": list(made.kernels),
-                "targets": list(made.targets),
-                "files": [str(f) for f in files],
-            }
-        )
+        told = {"kernel": made.name, "kernels": list(made.kernels), "targets": list(made.targets)}
+        print_json({**told, "files": [str(f) for f in files]})
         return
     if len(made.targets) > 1:
         notice(f"note: tried in this order: {', '.join(made.targets)}")
     for path in files:
         notice(f"wrote {printable_line(str(path))}")
-
-
-ENDS: Final = ("lower", "simplify-vectors", "barriers")
-"""Passes after which the IR is verified: as it comes, before instructions are selected, and at the end.
-After each would take a tenth of all the time."""
-
-
-class _Seen:
-    """Looks at the kernel after each pass: keeps the dumps and what advice is about, runs the IR verifier
-    where a part of the way ends."""
-
-    def __init__(self, dumped: tuple[str, ...], checked: bool) -> None:
-        from hbc.cli.advice import Watch
-
-        self.texts: list[str] = []
-        self._dumped = dumped
-        self._checked = checked
-        self._unchecked: list[tuple[str, Kernel]] = []
-        self.watch = Watch()
-
-    def after(self, name: str, kernel: Kernel) -> None:
-        from hbc.ir.lang.show import show_kernel
-
-        self.watch(name, kernel)
-        if name in self._dumped:
-            self.texts.append(f"# after {name}\n{show_kernel(kernel).rstrip()}\n")
-        if not self._checked:
-            return
-        if not self._unchecked or kernel is not self._unchecked[-1][1]:
-            self._unchecked.append((name, kernel))
-        if name in ENDS:
-            self._check()
-
-    def blame(self) -> None:
-        """Raises InternalError for the first pass whose result is wrong, of those since the last check."""
-        from hbc.ir.meaning.verify import verify
-
-        for name, kernel in self._unchecked:
-            verify(kernel, name)
-
-    def _check(self) -> None:
-        from hbc.ir.meaning.verify import verify
-
-        name, kernel = self._unchecked[-1]
-        try:
-            verify(kernel, name)
-        except InternalError:
-            self.blame()
-            raise
-        self._unchecked = self._unchecked[-1:]
-
-
-def _check_passes(dumped: tuple[str, ...], passes: tuple[str, ...]) -> None:
-    for name in dumped:
-        if name not in passes:
-            hint = did_you_mean(name, passes) or f"the passes are {', '.join(passes)}"
-            raise UsageError(Diagnostic(f"there is no pass `{name}`", hint=hint))
-
-
-def _show_made(compiled: Compiled, made: Made, warnings: Sequence[Diagnostic]) -> None:
-    """What there is to know of the files, on stderr."""
-    from hbc.cli.show.report import notice, show_diagnostics
-
-    show_diagnostics(warnings)
-    for path in made.files:
-        notice(f"wrote {printable_line(str(path))}")
-    _show_resources(made.resources)
-    show_conflicts(shared_accesses(compiled.kernel, made.resources))
-
-
-def _show_resources(resources: Sequence[Resources]) -> None:
-    """One line a device function and architecture, on stderr."""
-    for r in resources:
-        spills = f", {r.spills} bytes spilled{_cure(r)}" if r.spills else ""
-        held = f"; {r.blocks} x {r.threads} threads at once, by {r.limit}" if r.blocks else ""
-        click.echo(
-            f"{r.function} ({r.arch}): {r.registers} registers, {r.shared} bytes of shared memory,"
-            f" {r.stack} bytes of stack{spills}{held}",
-            err=True,
-        )
-
-
-def _cure(r: Resources) -> str:
-    """What gives the threads more registers, if anything does."""
-    if r.blocks < 2:
-        return ""
-    return f" (`at_once({r.blocks // 2})` behind `gpu_blocks` lets a thread have more registers)"
-
-
-def _print_json(compiled: Compiled, made: Made, warnings: Sequence[Diagnostic]) -> None:
-    from hbc.cli.show.report import diagnostic_json, print_json
-    from hbc.ir.passes.register_pressure import register_pressure
-
-    print_json(
-        {
-            "kernel": compiled.source.name,
-            "target": compiled.chosen.target.name,
-            "schedule": compiled.chosen.schedule_name,
-            "files": [str(path) for path in made.files],
-            "seconds": dict(made.timings),
-            "resources": [asdict(r) for r in made.resources],
-            "warnings": [
-                diagnostic_json(warning)
-                for warning in (
-                    *register_pressure(compiled.kernel, compiled.chosen.target),
-                    *warnings,
-                )
-            ],
-            "shared_memory": [asdict(u) for u in shared_accesses(compiled.kernel, made.resources)],
-        }
-    )
-
-
-def _show_times(timings: Mapping[str, float]) -> None:
-    width = max(map(len, timings), default=0)
-    for name, spent in [*timings.items(), ("total", sum(timings.values()))]:
-        click.echo(f"{name:<{max(width, 5)}}  {spent * 1e3:8.1f} ms", err=True)

@@ -84,3 +84,17 @@ def test_what_stdout_does_not_take(hbc: Command, gemm: Path, word: str, said: st
     done = hbc("compile", gemm, "--target", "c", "-o", "-", *words)
     assert done.code == 2
     assert said in done.err
+
+
+@pytest.mark.parametrize("name", ["gemm.c", "below/lib.so"])
+def test_a_folder_called_like_a_file_is_none(
+    hbc: Command, gemm: Path, tmp_path: Path, name: str
+) -> None:
+    """Whoever writes `-o gemm.c` wants a file of that name, and would look for it in vain."""
+    place = tmp_path / name
+    done = hbc("compile", gemm, "--target", "c", "-o", place)
+    assert done.code == 2 and not place.exists()
+    assert f"`{place.name}` looks like a file" in done.err
+    assert f"hint: write `-o {place.parent}`, and `kernel {place.stem}`" in done.err
+    place.mkdir(parents=True)
+    assert hbc("compile", gemm, "--target", "c", "-o", place).code == 0
