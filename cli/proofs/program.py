@@ -6,10 +6,11 @@ Locations are bytes of the sources, one register behind the other; -1 is 0, -2 n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from math import ceil, log2, prod
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,21 @@ def fewest(rows: Ints, sources: int, machine: Machine) -> int:
             ((row != o) & (row != UNDEFINED) & (o != UNDEFINED)).any() for o in others
         ):
             apart.append(n)
-    return max([0, *takes, min((takes[n] for n in apart), default=1) + len(apart) - 1])
+    several = min((takes[n] for n in apart), default=1) + len(apart) - 1
+    return max([0, *takes, several, mixing(different, machine)])
+
+
+def mixing(different: Ints, machine: Machine) -> int:
+    """Floyd's bound (1972). `n` bytes in one register that one output wants there count n log2 n. What an
+    instruction of m operands puts into a register was in m groups before, of each output's bytes: it gains
+    log2 m for each byte. Each byte is followed to one output that wants it."""
+    lanes = machine.lanes
+    most = max(log2(max(1, len(one.arrays))) / one.cost for one in machine.instructions.values())
+    at = {int(byte): n for n, row in reversed(list(enumerate(different))) for byte in row[row >= 0]}
+    apart = Counter((n, byte // lanes) for byte, n in at.items()).values()
+    joined = Counter(at.values()).values()
+    gain = sum(n * log2(n) for n in joined) - sum(n * log2(n) for n in apart)
+    return ceil(gain / (lanes * most) - 1e-6) if most else 0
 
 
 def check_program(lines: list[Any], claims: list[str]) -> list[str]:

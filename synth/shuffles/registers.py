@@ -12,6 +12,7 @@ from hbc.ir.moves.gather import UNDEFINED, Locations
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
 from hbc.synth.prunings.watch import Stopped
 from hbc.synth.shuffles.choices import BLOCK, Choosing
+from hbc.synth.shuffles.mixing import mixing_bound
 from hbc.synth.shuffles.rounds import in_rounds
 from hbc.synth.shuffles.row import DEEPEST, Rows
 from hbc.synth.shuffles.stages import (
@@ -99,13 +100,19 @@ class Solver:
                 outputs[member] = values[value]
         program = RegisterProgram(sources, tuple(ops), tuple(outputs))
         complete = all(part.program is not None for part in parts)
-        return Solved(program if complete else None, together(parts))
+        bound = max(together(parts), self.mixing(rows))
+        return Solved(program if complete else None, bound)
+
+    def mixing(self, rows: Locations) -> int:
+        """Instructions that it takes to bring together what the rows want."""
+        return mixing_bound(rows, {(f.arguments, f.cost) for f in self.machine.table.forms})
 
     def _component(self, sources: int, rows: Locations, wanted: bool) -> Solved:
         """Where no program is wanted, for there is none of another component: the bound alone."""
         alone = Rows(Workshop(self._limited(self.effort), sources))
         basis = tuple(range(sources))
         bound, whole = self.bound(alone, rows, basis)
+        bound = max(bound, self.mixing(rows))
         if not wanted:
             return Solved(None, bound, whole)
         best = self.alone(alone, rows, basis, None, 2)

@@ -42,7 +42,7 @@ def proof(goal: str, target: str = "avx512", size: int = 1, vbmi: bool = False) 
         (TURNED, "avx2", 1, False, 8, "at least"),
         ("x: [16] [i in 16] if i < 8 then x[2*i + 1] else 0", "avx2", 4, False, 3, "at least"),
         ("x: [64] [i in 64] x[i]", "avx512", 1, False, 0, "minimal"),
-        (TURNED, "neon", 1, False, 8, "at least"),
+        (TURNED, "neon", 1, False, 8, "minimal"),
         ("x: [16] [i in 16] if i < 5 then x[i * 7 % 16] else 0", "neon", 1, False, 1, "minimal"),
         ("x: [16] [i in 16] if i < 2 then x[3 * i] else 0", "neon", 4, False, 2, "minimal"),
         ("x: [128] [i in 64] if i % 3 == 2 then _ else x[2i]", "avx512", 1, False, 3, "at least"),
