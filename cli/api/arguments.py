@@ -129,7 +129,8 @@ def plan_of(
     strides = None
     if not all(view.is_dense() for view in views):
         by_name = {i.name: v.row_strides(_what(i)) for i, v in zip(images, views, strict=True)}
-        made = [by_name.get(i.name, []) for i in (*p.inputs, *p.outputs[: len(outs)])]
+        passed = [i for i in p.inputs if i.name not in p.in_place.values()]
+        made = [by_name.get(i.name, []) for i in (*passed, *p.outputs[: len(outs)])]
         made += [_dense(extents(o, sizes)) for o in p.outputs[len(outs) :]]
         strides = tuple(tuple(s) for s in made)
     results = tuple((extents(o, sizes), o.element, numpy_dtype(o.element)) for o in p.outputs)

@@ -129,6 +129,27 @@ def address_of(array: Any) -> int:
     return place(array) if type(array) is np.ndarray else view_of(array, "").address
 
 
+def copy_values(array: Any, to: Any, device: str) -> None:
+    """Copies an array to another of the same shape and elements, both as `view_of` takes them."""
+    if device != CPU:
+        to[...] = array
+        return
+    there, here = view_of(to, ""), view_of(array, "")
+    if (there.address, there.strides) != (here.address, here.strides):
+        _as_bytes(there)[...] = _as_bytes(here)
+
+
+def _as_bytes(view: View) -> Array:
+    """Its elements as groups of bytes, in the memory where they lie."""
+    assert view.element is not None
+    size = view.element.bytes
+    reach = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)) + size
+    length = 0 if 0 in view.shape else reach
+    memory = memoryview((ctypes.c_char * length).from_address(view.address))
+    kind = np.dtype((np.void, size))
+    return np.ndarray(view.shape, kind, memory, 0, view.strides if length else None)
+
+
 def like(example: Any, shape: tuple[int, ...], element: DType) -> Any:
     """A new array of the kind of `example` (its library, its device), not initialized."""
     torch = sys.modules.get("torch")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, size_of, texts_of
-from hbc.cli.api.arrays import CPU, like, place
+from hbc.cli.api.arrays import CPU, copy_values, like, place
 from hbc.cli.api.packed import Packed, call_packed
 from hbc.cli.api.seen import seen, taken
 from hbc.cli.files.scalars import parameters
@@ -42,6 +42,11 @@ class Calls:
             for name, element in types.items()
         ]
         self._outputs = tuple(o.name for o in p.outputs)
+        # Of each output in the place of an input: its number, and that of the input among the parameters.
+        self._in_place = [(n, self._at[o.aliases]) for n, o in enumerate(p.outputs) if o.aliases]
+        overwritten = {at for _, at in self._in_place}
+        passed = [at for at, (_, _, serves) in enumerate(self._parameters) if not serves]
+        self._left_out = [n for n, at in enumerate(passed) if at in overwritten][::-1]
         self._out_names = [f"`{name}`" for name in self._outputs]
         self._plans: dict[Any, Plan] = {}
 
@@ -50,6 +55,9 @@ class Calls:
     ) -> Any:
         """Runs the kernel; what it gives. Errors as `Kernel.__call__`."""
         values, sizes = self._in_order(arrays, named)
+        copies = self._in_place if out is not None else ()
+        if self._in_place and out is None:
+            out = self._overwritten(values, arrays, named, stream)
         key: list[Any] = [sizes, stream is None]
         passed: list[Any] = []
         held: list[Any] = []  # what must live until the code returns
@@ -66,6 +74,8 @@ class Calls:
                 key.append(int(value) if take(value) is not None else None)
             else:
                 passed.append(take(value))
+        for at in self._left_out:
+            del passed[at]
         outs = arrays_in_outputs(self._outputs, out)
         for array, what in zip(outs, self._out_names, strict=False):
             if type(array) is np.ndarray:
@@ -83,6 +93,8 @@ class Calls:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             self._plans[known] = plan
+        for number, at in copies:
+            copy_values(values[at], outs[number], plan.device)
         return self._run(plan, values, passed, outs, stream)
 
     def _in_order(
@@ -108,6 +120,17 @@ class Calls:
             arrays_in_order(self._compiled.chosen.pipeline, arrays, named)  # says what is wrong
             raise InternalError(f"{self._outputs}: arguments are right and not in order")
         return values, tuple(sizes)
+
+    def _overwritten(
+        self, values: Sequence[Any], arrays: Sequence[Any], named: Mapping[str, Any], stream: int | None
+    ) -> list[Any]:  # fmt: skip
+        """The outputs of a call without `out`: the inputs that are overwritten, new arrays for the rest."""
+        outs: list[Any] = [None] * len(self._outputs)
+        if len(self._in_place) < len(outs):
+            outs = self._new(self._planned(arrays, named, (), stream), values)
+        for number, at in self._in_place:
+            outs[number] = values[at]
+        return outs
 
     def _planned(
         self, arrays: Sequence[Any], named: Mapping[str, Any], outs: Sequence[Any], stream: int | None
@@ -154,6 +177,8 @@ class Calls:
                 for value, (_, _, serves) in zip(values, self._parameters, strict=True)
                 if not serves
             ]
+            for at in self._left_out:
+                del inputs[at]
             code = call_packed(plan, library, inputs, passed)
         elif plan.device != CPU and library.arch:
             code = self._on_gpu(plan, library, passed, stream)

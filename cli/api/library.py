@@ -43,7 +43,8 @@ class Library:
             raise ToolError(Diagnostic(f"cannot load `{path}`: {failure}")) from failure
         name = compiled.source.name
         sizes = len(compiled.chosen.pipeline.sizes)
-        images = (*compiled.chosen.pipeline.inputs, *compiled.chosen.pipeline.outputs)
+        p = compiled.chosen.pipeline
+        images = [i for i in (*p.inputs, *p.outputs) if i.name not in p.in_place.values()]
         plain = [ctypes.c_int64] * sizes + [_passed_as(image) for image in images]
         apart: list[Any] = [ctypes.c_int64] * sizes
         for image in images:
@@ -54,7 +55,7 @@ class Library:
             stream = [ctypes.c_void_p]
             self.dense_device: Code = _function(loaded, f"{name}_device", plain + stream)
             self.strided_device: Code = _function(loaded, f"{name}_device_strided", apart + stream)
-        self.inputs = tuple(i.name for i in compiled.chosen.pipeline.inputs)
+        self.inputs = tuple(i.name for i in images if i not in p.outputs)
         self.packs: dict[str, tuple[Code, Code]] = {}
         counts = [ctypes.c_int64] * sizes
         for each in packs_of(compiled):

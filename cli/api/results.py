@@ -93,6 +93,7 @@ def benched(
             called = native.call(
                 compiled.source.name, list(run.sizes.values()), run.inputs,
                 output_shapes(chosen.pipeline, run.sizes), repeat,
+                in_place=chosen.pipeline.in_place,
             )  # fmt: skip
         speed = _speed(compiled, run, called.seconds, threads, runner.gpu is not None)
     facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items())), *speed.facts()]

@@ -117,7 +117,10 @@ def command(
         with Native(library, number, timeout, runner.emulator) as native:
             shapes = output_shapes(p, run.sizes)
             name, sizes = compiled.source.name, list(run.sizes.values())
-            called = native.call(name, sizes, run.inputs, shapes, repeat, packs=packs_of(compiled))
+            called = native.call(
+                name, sizes, run.inputs, shapes, repeat, packs=packs_of(compiled),
+                in_place=p.in_place,
+            )  # fmt: skip
         speed = speed_of(called.seconds, work, roofs, shown, again)
     if plot is not None:
         draw_roofline(plot, headline(chosen.title, number, runner.gpu), speed, others)

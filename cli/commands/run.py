@@ -120,7 +120,7 @@ def _call(
             p = compiled.chosen.pipeline
             called = native.call(
                 compiled.source.name, list(run.sizes.values()), run.inputs,
-                output_shapes(p, run.sizes), repeat, packs=packs_of(compiled),
+                output_shapes(p, run.sizes), repeat, packs=packs_of(compiled), in_place=p.in_place,
             )  # fmt: skip
             return run, called
 

@@ -62,12 +62,17 @@ class NativeMeter:
         self._running: dict[str, Native] = {}
         self._arguments = []
         constants = {i.name for i in job.pipeline.inputs if i.constant}  # packed before the calls
+        taken = {given: output for output, given in job.pipeline.in_place.items()}
+        self._begins: dict[str, str] = {}  # what outputs in the place of an input begin with
         for number, (name, array) in enumerate(job.run.inputs.items()):
             if array.ndim == 0:
                 self._arguments.append(by_value(name, array))
                 continue
             path = self._folder / f"in-{number}"
             path.write_bytes(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            if name in taken:
+                self._begins[taken[name]] = str(path)
+                continue
             self._arguments.append(
                 Argument(name, array.nbytes, load=str(path), packed=name in constants)
             )
@@ -99,7 +104,9 @@ class NativeMeter:
             for extent in shape:
                 length *= extent
             fill, save = POISON[not element.is_float], str(self._folder / f"out-{number}")
-            arguments.append(Argument(name, length, fill=fill, save=save))
+            begins = self._begins.get(name)
+            fill_of = None if begins else fill
+            arguments.append(Argument(name, length, load=begins, fill=fill_of, save=save))
         sizes = list(self._job.run.sizes.values())
         try:
             native.request(

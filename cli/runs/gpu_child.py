@@ -159,6 +159,18 @@ class Served:
             self.wait(request)
             raise
         self.wait(request)
+        overwritten = [
+            (array, place)
+            for array, place in zip(in_memory(request), places, strict=True)
+            if array["load"] and array["save"]
+        ]
+        if (
+            overwritten
+        ):  # as the first call of all found them: what was timed began with other values
+            for array, place in overwritten:
+                self._start(array, place)
+            launch()
+            self.wait(request)
         return times
 
 

@@ -64,7 +64,10 @@ def _calls(native: Native, compiled: Compiled, run: Run) -> Iterator[Called]:
     shapes = output_shapes(compiled.chosen.pipeline, run.sizes)
     sizes, packs = list(run.sizes.values()), packs_of(compiled)
     while True:
-        yield native.call(compiled.source.name, sizes, run.inputs, shapes, CALLS, packs=packs)
+        yield native.call(
+            compiled.source.name, sizes, run.inputs, shapes, CALLS, packs=packs,
+            in_place=compiled.chosen.pipeline.in_place,
+        )  # fmt: skip
 
 
 def _differences(first: Called, second: Called) -> dict[str, tuple[int, int, float]]:

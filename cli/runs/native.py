@@ -184,14 +184,15 @@ class Native:
         lengthen: Mapping[str, int] | None = None,
         padding: int = PADDING,
         packs: Sequence[str] = (),
+        in_place: Mapping[str, str] | None = None,
     ) -> Called:
         """Calls `function(sizes..., inputs..., outputs...)`, arrays in the order given, those without
         dimensions by value, outputs as (shape, element type). `guarded` makes inputs read-only and accesses
         behind an array fault.
         With `lengthen` the strided form is called, on arrays whose rows lie apart because the
         dimension named there is longer in memory, by `padding`. Constant inputs in `packs` are packed
-        before the calls (not for programs, GPUs and the strided form). HbcError when the kernel refuses its
-        arguments.
+        before the calls (not for programs, GPUs and the strided form). Outputs that are `in_place` of an
+        input begin each call with its values. HbcError when the kernel refuses its arguments.
         """
         import numpy as np
 
@@ -200,23 +201,31 @@ class Native:
         if rows or self._in_words or self._place:
             packs = ()
         arrays = []
+        taken = {given: output for output, given in (in_place or {}).items()}
+        types = {name: element for name, (_, element) in outputs.items()}
+        begins: dict[str, str] = {}
         for number, (name, array) in enumerate(inputs.items()):
             if array.ndim == 0:
                 arrays.append(by_value(name, array))
                 continue
             path = self._folder / f"in-{number}"  # names may be longer than those of files
-            wide = spread(array, rows[name], padding) if name in rows else array
+            if name in taken:
+                begins[taken[name]] = str(path)
+            gaps = self._poison(types[taken[name]]) if name in taken else None
+            wide = spread(array, rows[name], padding, gaps) if name in rows else array
             # Not ndarray.tofile: where it runs out of room, it does not say so.
             path.write_bytes(np.ascontiguousarray(wide).reshape(-1).view(np.uint8).data)
             strides = row_strides(wide.shape) if rows else []
-            arrays.append(
-                Argument(name, wide.nbytes, strides, load=str(path), packed=name in packs)
-            )
+            if name not in taken:
+                arrays.append(
+                    Argument(name, wide.nbytes, strides, load=str(path), packed=name in packs)
+                )
         for number, (name, (shape, element)) in enumerate(outputs.items()):
             longer = longer_shape(shape, rows.get(name), padding)
             strides = row_strides(longer) if rows else []
             length, save = element.bytes * math.prod(longer), str(self._folder / f"out-{number}")
-            arrays.append(Argument(name, length, strides, fill=self._poison(element), save=save))
+            fill = None if name in begins else self._poison(element)
+            arrays.append(Argument(name, length, strides, begins.get(name), fill, save))
         entry = f"{function}{self._place}{'_strided' if rows else ''}"
         seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
         found = self._outputs(function, outputs, rows, padding)

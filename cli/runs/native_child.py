@@ -57,6 +57,10 @@ class Region:
         with Path(path).open("rb") as file, memoryview(self.map) as view:
             file.readinto(view[self.offset : self.offset + self.length])
 
+    def copy(self) -> bytes:
+        """What it holds."""
+        return ctypes.string_at(self.address, self.length)
+
     def fill(self, byte: int) -> None:
         ctypes.memset(self.address, byte, self.length)
 
@@ -76,10 +80,19 @@ def _protect(address: int, length: int, access: int) -> None:
 
 
 class Held:
-    """The function and the arguments of a request, which another one may call again."""
+    """The function and the arguments of a request, which another one may call again. `begins`: what arrays
+    that the function overwrites hold before each call."""
 
-    def __init__(self, function: Any, arguments: list[Any], regions: list[Region]) -> None:
+    def __init__(
+        self, function: Any, arguments: list[Any], regions: list[Region], begins: dict[int, bytes]
+    ) -> None:
         self.function, self.arguments, self.regions = function, arguments, regions
+        self._begins = begins
+
+    def begin(self) -> None:
+        """Makes ready for the next call."""
+        for address, held in self._begins.items():
+            ctypes.memmove(address, held, len(held))
 
 
 def serve(
@@ -94,7 +107,7 @@ def serve(
             region.load(array["load"])
         if array["fill"] is not None:
             region.fill(array["fill"])
-        elif request["guarded"]:
+        elif request["guarded"] and not array["save"]:
             region.freeze()
         regions.append(region)
     sizes: list[Any] = [ctypes.c_int64(size) for size in request["sizes"]]
@@ -118,8 +131,14 @@ def serve(
     function = getattr(library, request["function"] + ("_packed" if packing else ""))
     function.restype = ctypes.c_int
     seconds: list[float] = []
+    begins = {
+        region.address: region.copy()
+        for region, array in zip(regions, held, strict=True)
+        if array["load"] and array["save"]
+    }
+    call = Held(function, arguments, [*regions, *kept], begins)
     if code == 0:
-        code, seconds = _repeat(function, arguments, request["repeat"], emulator)
+        code, seconds = _repeat(call, request["repeat"], emulator)
     for region, array in zip(regions, held, strict=True):
         if array["save"] and code == 0:
             region.save(array["save"])
@@ -130,7 +149,7 @@ def serve(
         "emulated": None if emulator is None else emulator.counts(),
         "packing": packing,
     }
-    return answer, Held(function, arguments, [*regions, *kept])
+    return answer, call
 
 
 def _packed(
@@ -153,11 +172,13 @@ def _packed(
 
 
 def _repeat(
-    function: Any, arguments: list[Any], repeat: dict[str, Any], emulator: Emulator | None
+    call: Held, repeat: dict[str, Any], emulator: Emulator | None
 ) -> tuple[int, list[float]]:
     """Calls until `least` calls and `seconds` have passed, or a fifth of them after `enough` calls; at most
     `most`. Warm-ups first. The emulator has counted the last call."""
+    function, arguments = call.function, call.arguments
     for _ in range(repeat["warmups"]):
+        call.begin()
         code = function(*arguments)
         if code:
             return code, []
@@ -167,6 +188,7 @@ def _repeat(
     while len(times) < repeat["least"] or (spent < wanted and len(times) < repeat["most"]):
         if emulator is not None:
             emulator.reset_counts()
+        call.begin()
         start = clock()
         code = function(*arguments)
         took = (clock() - start) * 1e-9
@@ -205,7 +227,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if request.get("again") and held is not None:
-            code, seconds = _repeat(held.function, held.arguments, request["repeat"], None)
+            code, seconds = _repeat(held, request["repeat"], None)
             answer: dict[str, Any] = {"code": code, "said": "", "seconds": seconds}
         else:
             held = None  # gives its memory back first

@@ -198,6 +198,6 @@ def outputs_at(
     rows = {image.name: lengthened(image) for image in (*p.inputs, *p.outputs)} if apart else {}
     called = native.call(
         kernel.name, sizes, trial.inputs, shapes, guarded=True, lengthen=rows,
-        padding=padding(kernel.checks), packs=packs,
+        padding=padding(kernel.checks), packs=packs, in_place=p.in_place,
     )  # fmt: skip
     return called.outputs

@@ -54,14 +54,16 @@ def row_strides(shape: tuple[int, ...]) -> list[int]:
     return [math.prod(shape[dim + 1 :]) for dim in range(len(shape) - 1)]
 
 
-def spread(array: Array, dim: int, padding: int = PADDING) -> Array:
+def spread(array: Array, dim: int, padding: int = PADDING, byte: int | None = None) -> Array:
     """The array in the memory of a longer one, the rest of which holds what no kernel should read:
-    NaN, or an odd number."""
+    NaN, or an odd number; or this byte everywhere."""
     import numpy as np
 
     # ml_dtypes' floats are of kind V.
     rest = np.nan if array.dtype.kind in "fV" else ODD if array.dtype.kind in "iu" else 0
     wide: Array = np.full(longer_shape(array.shape, dim, padding), rest, array.dtype)
+    if byte is not None:
+        wide.view(np.uint8)[...] = byte
     np.moveaxis(wide, dim, 0)[: array.shape[dim]] = np.moveaxis(array, dim, 0)
     return wide
 

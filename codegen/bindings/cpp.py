@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hbc.codegen.bindings.signature import Array, Signature, bare, clear_of, signature
-from hbc.codegen.c.abi import shape
+from hbc.codegen.c.abi import role, shape
 from hbc.codegen.c.build_text import LICENCE
 from hbc.codegen.text.spelling import c_type
 from hbc.ir.lang.kernel import Kernel
@@ -146,7 +146,7 @@ def _element(a: Array) -> str:
 def _about(s: Signature) -> list[str]:
     lines = ["/* Arrays are dense and row-major:"]
     for a in s.parameters:
-        way = "output" if a.argument.output else "input"
+        way = role(a.argument)
         lines.append(f"     {way} {shape(a.argument)}")
     return [*lines, "   Throws length_error or kernel_error. */"]
 

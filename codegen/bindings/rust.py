@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hbc.codegen.bindings.signature import Array, bare, clear_of, signature
-from hbc.codegen.c.abi import shape
+from hbc.codegen.c.abi import role, shape
 from hbc.codegen.c.build_text import LICENCE
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
@@ -92,7 +92,7 @@ def rust_text(kernel: Kernel, target: Target) -> str:
         "}", "",
         SHARED,
         "/// Arrays are dense and row-major:",
-        *(f"/// {'output' if a.argument.output else 'input'} `{shape(a.argument)}`" for a in s.parameters),
+        *(f"/// {role(a.argument)} `{shape(a.argument)}`" for a in s.parameters),
         f"pub fn {_spelled(clear_of(s.name, FUNCTIONS))}(",
         *(f"    {p}," for p in parameters),
         ") -> Result<(), Error> {",

@@ -298,10 +298,17 @@ def _enumerator(c: Code, out: Writer) -> None:
 def _describe(k: Kernel, out: Writer) -> None:
     out.raw("/* Arrays are dense and row-major:")
     for a in ordered(k):
-        out.raw(f"     {'output' if a.output else 'input'} {shape(a)}")
+        out.raw(f"     {role(a)} {shape(a)}")
     out.raw(
         "   Arguments are checked before anything is written. Returns 0, or what went wrong. */"
     )
+
+
+def role(a: Argument) -> str:
+    """Whether it is read or written, in words."""
+    if a.aliases:
+        return f"input `{a.aliases}`, and in its place output"
+    return "output" if a.output else "input"
 
 
 def _comment(text: str) -> str:

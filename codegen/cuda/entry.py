@@ -75,7 +75,7 @@ def _copy_in(abi: Abi, a: Argument, unit: Unit) -> None:
     refuse(f"{device}.data == nullptr", why, unit)
     copy = f"cudaMemcpyAsync({device}.data, {name}, {size}, cudaMemcpyHostToDevice, {STREAM})"
     condition = f'failed({copy}, "copying `{a.name}` to the device")'
-    if a.output:
+    if a.output and not a.aliases:
         if len(a.extents) == 1:
             return
         whole: ir.Expr = a.extents[0]

@@ -39,7 +39,7 @@ extern const char *WITH(KERNEL, _strerror)(int code);
 
 /* Private zeroed memory for one array. A guarded one ends where a page begins that faults. */
 typedef struct {
-    unsigned char *base, *data;
+    unsigned char *base, *data, *begins; /* begins: what it holds before each call, if that matters */
     size_t length, pages, page;
     char load[256], save[256];
     int fill;
@@ -78,8 +78,21 @@ static void make(Region *r, int place, bool guarded)
     }
     if (r->fill >= 0)
         memset(r->data, r->fill, r->length);
-    else if (guarded && mprotect(r->base, r->pages, PROT_READ) != 0)
+    else if (strcmp(r->save, "-") == 0 && guarded && mprotect(r->base, r->pages, PROT_READ) != 0)
         give_up("mprotect failed");
+    r->begins = NULL;
+    if (strcmp(r->load, "-") != 0 && strcmp(r->save, "-") != 0) {
+        if (!(r->begins = malloc(r->length ? r->length : 1)))
+            give_up("MemoryError");
+        memcpy(r->begins, r->data, r->length);
+    }
+}
+
+static void begin(const Region *regions, int arrays)
+{
+    for (int i = 0; i < arrays; ++i)
+        if (regions[i].begins)
+            memcpy(regions[i].data, regions[i].begins, regions[i].length);
 }
 
 static void save(const Region *r)
@@ -158,10 +171,13 @@ static void serve(const char *function)
     const Entry entry = strcmp(function, TEXT(KERNEL)) == 0 ? KERNEL : WITH(KERNEL, _strided);
     int code = 0, count = 0;
     double spent = 0;
-    for (int64_t i = 0; i < warmups && !code; ++i)
+    for (int64_t i = 0; i < warmups && !code; ++i) {
+        begin(regions, arrays);
         code = entry(SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
                      f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]);
+    }
     while (!code && count < MOST_TIMES && (count < least || (spent < seconds && count < most))) {
+        begin(regions, arrays);
         const double start = now();
         code = entry(SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
                      f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]);
@@ -171,6 +187,7 @@ static void serve(const char *function)
     for (int i = 0; i < arrays; ++i) {
         if (!code && strcmp(regions[i].save, "-") != 0)
             save(&regions[i]);
+        free(regions[i].begins);
         munmap(regions[i].base, regions[i].pages + regions[i].page);
     }
     answer(code, code ? 0 : count, times);

@@ -124,6 +124,9 @@ def declarations(file: ast.File, scope: Scope, given: Settings) -> dict[str, Fun
                 pass
     order = [s.name.text for s in file.statements if isinstance(s, ast.Input)]
     scope.inputs = {n: scope.inputs[n] for n in dict.fromkeys(order) if n in scope.inputs}
+    for s in file.statements:
+        if isinstance(s, ast.Output) and s.aliases is not None:
+            check_declarations.in_place(s, s.aliases, scope)
     few_enough(scope)
     return tables
 

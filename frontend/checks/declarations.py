@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hbc.frontend.checks.access import edge_image
 from hbc.frontend.checks.names import declare
 from hbc.frontend.checks.types import convert, text
@@ -18,6 +20,7 @@ from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.show import show
 from hbc.ir.lang.types import DTYPES, DType, Type
 from hbc.ir.lang.walk import nodes
 
@@ -83,6 +86,48 @@ def array(s: ast.Input | ast.Output, scope: Scope) -> None:
     constant = isinstance(s, ast.Input) and s.constant
     image = Image(s.name.text, dtype, extents, s.name.span, constant)
     (scope.inputs if isinstance(s, ast.Input) else scope.outputs)[s.name.text] = image
+
+
+def in_place(s: ast.Output, of: ast.Ident, scope: Scope) -> None:
+    """Notes that an output takes the memory of an input."""
+    name = s.name.text
+    output, given = scope.outputs.get(name), scope.inputs.get(of.text)
+    if given is None:
+        known = scope.declared.get(of.text)
+        if known is None:
+            scope.unknown("input", of.text, of.span, scope.inputs)
+        elif of.text not in scope.broken:
+            scope.report(
+                f"`{of.text}` is {known.what}, and `{name}` may alias an input alone", of.span,
+                "name the input that it overwrites", Note("it is declared here", known.span),
+            )  # fmt: skip
+        return
+    if output is None or not {name, of.text}.isdisjoint(scope.broken):
+        return
+    other = next((o for o in scope.outputs.values() if o.aliases == of.text), None)
+    there = () if given.span is None else (Note(f"`{of.text}` is declared here", given.span),)
+    if given.is_scalar:
+        scope.report(f"`{of.text}` is one number, and has no memory to take", of.span, None, *there)
+    elif given.constant:
+        scope.report(
+            f"`{of.text}` is constant, and `{name}` would overwrite it", of.span,
+            "leave `constant` out", *there,
+        )  # fmt: skip
+    elif other is not None and other.span is not None:
+        scope.report(
+            f"two outputs alias `{of.text}`", of.span, "one of them needs memory of its own",
+            Note(f"`{other.name}` aliases it too", other.span),
+        )  # fmt: skip
+    elif (output.element, output.extents) != (given.element, given.extents):
+        ours, its = (
+            f"{i.element}[{', '.join(show(e) for e in i.extents)}]" for i in (output, given)
+        )
+        scope.report(
+            f"`{name}` is {ours}, and `{of.text}`, which it aliases, {its}", of.span,
+            "both lie in the same memory: give them one type and the same extents", *there,
+        )  # fmt: skip
+    else:
+        scope.outputs[name] = replace(output, aliases=of.text)
 
 
 def extent(e: ast.Expr, scope: Scope, what: str) -> ir.Expr | None:

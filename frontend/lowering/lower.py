@@ -20,6 +20,7 @@ from hbc.frontend.program.by_size import where_taken
 from hbc.frontend.program.funcs import Image, Pipeline, Schedule
 from hbc.frontend.regions.boxes import Site
 from hbc.frontend.regions.fold import UnfoldedError
+from hbc.frontend.regions.in_place import in_place
 from hbc.frontend.regions.padding import Extents, UnpaddedError, padding
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import whole_image
@@ -51,8 +52,9 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline), arrays)
     if target.machine == GPU:
         program = replace(program, padding=padding(program.plan, _extents(pipeline)))
+    overlaid = {name for pair in pipeline.in_place.items() for name in pair}
     storages: dict[str, Storage] = {
-        image.name: argument_storage(image, argument)
+        image.name: argument_storage(image, argument, image.name in overlaid)
         for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True)
         if not image.is_scalar
     }
@@ -78,10 +80,11 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
         body,
     )
     if target.machine != GPU:
-        return kernel
+        return in_place(kernel, pipeline)
     check_launches(kernel)
     kernel = lone_threads(kernel)
-    return replace(kernel, body=with_device_bounds(pipeline, scope, kernel.body))
+    body = with_device_bounds(pipeline, scope, kernel.body)
+    return in_place(replace(kernel, body=body), pipeline)
 
 
 def _extents(pipeline: Pipeline) -> Extents:

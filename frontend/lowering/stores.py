@@ -32,16 +32,27 @@ def together(stores: Sequence[ir.Store], scope: Scope) -> ir.Stmt:
             scope = scope.named(names[value])
         return ir.Var(names[value], value.type)
 
+    def changes(s: ir.Store, e: ir.Expr) -> bool:
+        """Whether the store may change the value."""
+        storage = scope.storages.get(s.buffer)
+        return reads(e, s.buffer) or (
+            storage is not None and bool(storage.over) and reads(e, storage.over)
+        )
+
+    def read_by_others(s: ir.Store) -> bool:
+        others = (other for other in left if other is not s)
+        return any(changes(s, other.value) or changes(s, other.index) for other in others)
+
     while left:
-        free = next((s for s in left if not _read_by_others(s, left)), None)
+        free = next((s for s in left if not read_by_others(s)), None)
         if (
             free is None
         ):  # it is read, whichever comes first: what the others are is computed before
             free = left[0]
             for at, s in enumerate(left):
-                if s is not free and reads(s.value, free.buffer):
+                if s is not free and changes(free, s.value):
                     s = replace(s, value=named(s.value, f"{s.buffer}_new"))
-                if s is not free and reads(s.index, free.buffer):
+                if s is not free and changes(free, s.index):
                     s = replace(s, index=named(s.index, f"{s.buffer}_at"))
                 left[at] = s
         left.remove(free)
@@ -50,12 +61,3 @@ def together(stores: Sequence[ir.Store], scope: Scope) -> ir.Stmt:
     for value, name in reversed(names.items()):
         body = ir.LetStmt(name, value, body)
     return body
-
-
-def _read_by_others(s: ir.Store, stores: Sequence[ir.Store]) -> bool:
-    """Whether the value or place of another store depends on the array."""
-    return any(
-        reads(other.value, s.buffer) or reads(other.index, s.buffer)
-        for other in stores
-        if other is not s
-    )

@@ -34,13 +34,15 @@ def values_of(e: ir.Expr) -> tuple[ir.Expr, ...]:
 @record
 class Image:
     """An input or output array: element type and extents (affine in the sizes). An input without extents
-    is a scalar, read as `Access(name, ())`. `constant`: an input that is the same in many calls."""
+    is a scalar, read as `Access(name, ())`. `constant`: an input that is the same in many calls.
+    `aliases`: the input whose memory an output takes, of the same type and extents."""
 
     name: str
     element: DType
     extents: tuple[ir.Expr, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
     constant: bool = False
+    aliases: str = ""
 
     @property
     def is_scalar(self) -> bool:
@@ -228,6 +230,11 @@ class Pipeline:
     examples: tuple[Example, ...]
     imported: tuple[Source, ...] = ()
     idle: tuple[ReduceVar, ...] = ()
+
+    @property
+    def in_place(self) -> dict[str, str]:
+        """The outputs that lie where an input lay, with that input."""
+        return {o.name: o.aliases for o in self.outputs if o.aliases}
 
     @property
     def scalar_sizes(self) -> tuple[SizeDecl, ...]:

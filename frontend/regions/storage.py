@@ -25,7 +25,8 @@ MOST_SYMBOLIC = 1 << 10  # what a number of elements that is not known is taken 
 
 @record
 class Storage:
-    """A buffer and how coordinates map to it: offset = sum((i_d - mins[d]) [% folds[d]] * strides[d])."""
+    """A buffer and how coordinates map to it: offset = sum((i_d - mins[d]) [% folds[d]] * strides[d]).
+    `over`: the input in whose place an output is."""
 
     buffer: str
     element: DType
@@ -34,6 +35,7 @@ class Storage:
     folds: tuple[int | None, ...]
     box: Box | None = None  # the values that there is room for; None of a table
     swizzle: ir.Swizzle | None = None
+    over: str = ""
 
     def offset(self, indices: tuple[ir.Expr, ...]) -> ir.Expr:
         """The flat offset, in elements."""
@@ -44,17 +46,22 @@ class Storage:
         return simplify(total)
 
 
-def argument_storage(image: Image, argument: Argument) -> Storage:
+def argument_storage(image: Image, argument: Argument, by_name: bool = False) -> Storage:
     """Inputs and outputs: row-major. Strides are names, save where all inner extents are constants:
-    the pixels of an [H, W, 3] image lie 3 apart (see `dense_checks`)."""
+    the pixels of an [H, W, 3] image lie 3 apart (see `dense_checks`); `by_name`: all but the last."""
     rank = len(image.extents)
     strides = [
-        ir.Var(argument.stride_name(d)) if dense is None else ir.const_index(dense)
+        ir.Var(argument.stride_name(d))
+        if dense is None or (by_name and d < rank - 1)
+        else ir.const_index(dense)
         for d, dense in enumerate(dense_strides(image))
     ]
     zero = ir.const_index(0)
     box = tuple(Interval(zero, simplify(sub(e, 1))) for e in image.extents)
-    return Storage(image.name, image.element, (zero,) * rank, tuple(strides), (None,) * rank, box)
+    storage = Storage(
+        image.name, image.element, (zero,) * rank, tuple(strides), (None,) * rank, box
+    )
+    return replace(storage, over=image.aliases) if image.aliases else storage
 
 
 def dense_strides(image: Image) -> tuple[int | None, ...]:

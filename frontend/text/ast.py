@@ -222,9 +222,12 @@ class Input:
 
 @record
 class Output:
+    """`aliases`: the input whose memory it takes."""
+
     name: Ident
     type: Ident
     extents: tuple[Expr, ...]
+    aliases: Ident | None
     span: Span = field(compare=False, repr=False)
 
 

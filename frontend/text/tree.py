@@ -70,6 +70,13 @@ class KernelBuilder(Builder):
         constant = is_token(c[-1]) and c[-1].type == "CONSTANT"
         return ast.Input(name, element, tuple(extents), constant, self.over(c))
 
+    def output(self, c: Children) -> ast.Output:
+        name, element, *aliased = self.idents(c)
+        (extents,) = trees(c)
+        return ast.Output(
+            name, element, tuple(extents), aliased[0] if aliased else None, self.over(c)
+        )
+
     def function(self, c: Children) -> ast.Function:
         end = next(i for i, x in enumerate(c) if is_token(x) and x.type == "RPAR")
         given = [x for x in c[2:end] if isinstance(x, Several) or x.type == "NAME"]

@@ -25,7 +25,8 @@ class Argument:
     """An input or output array, row-major. `extents` are index expressions over the sizes. In the
     body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1.
     An input without extents is a scalar, passed by value: the body reads it as a Var of its type.
-    `constant`: an input that is the same in many calls."""
+    `constant`: an input that is the same in many calls. `aliases`: an output that begins with the values
+    of this input, which is no argument of its own."""
 
     name: str
     element: DType
@@ -33,6 +34,7 @@ class Argument:
     output: bool
     span: Span | None = field(default=None, compare=False, repr=False)
     constant: bool = False
+    aliases: str = ""
 
     @property
     def is_scalar(self) -> bool:

@@ -231,7 +231,9 @@ def _argument(c: Cursor) -> Argument:
     c.expect(":")
     element = element_type(c)
     extents = indices(c, "]") if c.accept("[") else ()
-    return Argument(name, element, extents, output, constant=c.accept("constant"))
+    constant = c.accept("constant")
+    aliases = c.name() if c.accept("aliases") else ""
+    return Argument(name, element, extents, output, constant=constant, aliases=aliases)
 
 
 def _table(c: Cursor) -> Table:

@@ -235,7 +235,8 @@ def _argument(a: Argument) -> str:
     if a.is_scalar:
         return f"{kind} {name_text(a.name)}: {a.element}"
     constant = " constant" if a.constant else ""
-    return f"{kind} {name_text(a.name)}: {a.element}[{_list(*a.extents)}]{constant}"
+    aliases = f" aliases {name_text(a.aliases)}" if a.aliases else ""
+    return f"{kind} {name_text(a.name)}: {a.element}[{_list(*a.extents)}]{constant}{aliases}"
 
 
 def _table(t: Table) -> str:

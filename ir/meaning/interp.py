@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -90,7 +91,10 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
             buffers = []
             for one, extents in zip(arrays_of, shapes, strict=True):
                 array = _fitting(one, tuple(int(e(given)) for e in extents), arrays)
-                buffers.append(argument(one.name, array, one.output, strict))
+                if one.aliases:
+                    array[...] = _present(replace(one, name=one.aliases), arrays)
+                begins = one.output and not one.aliases
+                buffers.append(argument(one.name, array, one.output, strict, begins))
             if not any(arrays[a.name].size for a in kernel.arguments if a.output):
                 return
             _guarded(code, function, [*(given[name] for name in names), *buffers])

@@ -150,8 +150,9 @@ def holding(name: str, data: Array) -> Buffer:
     return Buffer(name, data, state, np.frombuffer(state, np.uint8), True, True)
 
 
-def argument(name: str, array: Array, output: bool, strict: bool) -> Buffer:
-    """The memory of an array, from its first element to its last; other memory cannot be reached.
+def argument(name: str, array: Array, output: bool, strict: bool, empty: bool) -> Buffer:
+    """The memory of an array, from its first element to its last; other memory cannot be reached. `empty`:
+    nothing was stored there yet.
     Raises InterpError where no argument can be passed so: see `element_strides`."""
     strides = element_strides(name, array)
     if array.size == 0:
@@ -161,7 +162,7 @@ def argument(name: str, array: Array, output: bool, strict: bool) -> Buffer:
     state = bytearray([GAP]) * span
     states = np.frombuffer(state, np.uint8)
     inside = np.lib.stride_tricks.as_strided(states, array.shape, strides)
-    inside[...] = UNINITIALISED if output else INITIALISED
+    inside[...] = UNINITIALISED if empty else INITIALISED
     return Buffer(name, flat, state, states, output, strict)
 
 

@@ -288,6 +288,7 @@ def run_native(source: CSource, p: Pipeline, case: Case, runs: list[Run]) -> Non
                     output_shapes(p, run.sizes),
                     guarded=True,
                     lengthen=rows,
+                    in_place=p.in_place,
                 )
                 compare_all(called.outputs, run)
 

@@ -175,6 +175,15 @@ def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> Non
             initial = "0"  # of the type of the updates
     else:
         initial = expression(env, a.element, c.integer(0, 3))
+    same = [
+        x for x in readable
+        if (x.kind, x.element, x.rank, x.helper) == ("input", a.element, a.rank, "") and x.bound is None
+    ]  # fmt: skip
+    if output and same and not updates and a.element != BOOL and chance(c, 60):
+        given = pick(c, same)  # element by element, so that it may be overwritten
+        given.need(func.region)
+        func.reads.setdefault(given.name, []).append(variables)
+        initial = f"max({initial}, {given.name}[{', '.join(variables)}])"
     annotation = f": {a.element}" if chance(c, 30) else ""
     func.pure = f"{a.name}{annotation}[{', '.join(variables)}] = {initial}"
     if other is not None:
@@ -187,6 +196,7 @@ def program_lines(draft: Draft) -> list[str]:
     read = (*draft.apart, *(n for f in draft.funcs for n in names_read(f)))
     used = {draft.aliases.get(n, n) for n in read}
     lines: list[str] = []
+    overwritten = in_place(draft, used)
     for a in draft.arrays.values():
         if a.kind == "input" and not a.helper and a.needed is not None and a.name in used:
             lines.append(f"input {a.name}: {a.element}[{', '.join(extents(a.needed))}]")
@@ -195,7 +205,8 @@ def program_lines(draft: Draft) -> list[str]:
                 lines.append(f"bound {a.name} in {a.bound.low} .. {high}")
     for f in draft.funcs:
         if f.output:
-            lines.append(f"output {f.name}: {f.element}[{', '.join(extents(f.region))}]")
+            given = f" aliases {overwritten[f.name]}" if f.name in overwritten else ""
+            lines.append(f"output {f.name}: {f.element}[{', '.join(extents(f.region))}]{given}")
         if f.other is not None and f.other_output:
             lines.append(
                 f"output {f.other.name}: {f.other.element}[{', '.join(extents(f.region))}]"
@@ -206,6 +217,29 @@ def program_lines(draft: Draft) -> list[str]:
         lines.append(f.pure)
         lines += [u.text for u in f.updates]
     return lines
+
+
+def in_place(draft: Draft, used: set[str]) -> dict[str, str]:
+    """Outputs that take the memory of an input, whose extents it gets. Many are refused later: what was
+    drawn reads elements after others were stored."""
+    found: dict[str, str] = {}
+    for f in draft.funcs:
+        for a in draft.arrays.values():
+            fits = a.kind == "input" and not a.helper and a.bound is None and a.name in used
+            if (
+                not f.output
+                or f.updates
+                or not fits
+                or a.needed is None
+                or a.name in found.values()
+            ):
+                continue
+            if (a.element, a.rank) != (f.element, len(f.region)) or f.name in found:
+                continue
+            hull = tuple(x.hull(y) for x, y in zip(a.needed, f.region, strict=True))
+            if extents(hull) == extents(f.region) and chance(draft.c, 60):
+                a.needed, found[f.name] = hull, a.name
+    return found
 
 
 def names_read(f: FuncDraft) -> set[str]:

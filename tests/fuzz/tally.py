@@ -37,6 +37,7 @@ FEATURES: dict[str, str] = {
     "compute_at(update)": r"compute_at\(\w+\.update",
     "several values": r"(?m)^\(f\d", "several values, ordered": r"(?m)^\(f\d.* = select\(",
     "several updates": r"\.update\(1\)",
+    "aliases": r"(?m)^output .* aliases ",
     "several outputs": r"(?s)\noutput.*\noutput",
     "scan": r"(?m)^(\w+)\[.*(r\d+).*\] = .*\1\[.*\2 [-+] \d",
     "histogram": r"(?m)^\w+\[.*clamp\(i64.*\] [-+*&|^maxin]*= ",

@@ -1,7 +1,7 @@
 // The grammar of `.hb` files, kernels and descriptions of instructions, for editors. hbc's own are
 // frontend/text/hb.lark and frontend/isa/isa.lark; the order of the rules is theirs. What those decide by
-// looking ahead (`for` before `l in`, `constant` behind extents, a `(` that opens a left side) both readings
-// are tried for here.
+// looking ahead (`for` before `l in`, `constant` and `aliases` behind extents, a `(` that opens a left
+// side) both readings are tried for here.
 
 // How tightly operators bind, as PRECEDENCE in frontend/text/ast.py.
 const BINARY = [
@@ -30,6 +30,7 @@ module.exports = grammar({
   supertypes: ($) => [$._statement, $._expression],
   conflicts: ($) => [
     [$.input],
+    [$.output],
     [$.schedule],
     [$._expression, $.call, $.edge_access, $.reduction],
     [$._expression, $.call, $.reduction],
@@ -59,7 +60,10 @@ module.exports = grammar({
         optional(seq(field("extents", $.indices), optional("constant"))),
       ),
     output: ($) =>
-      seq("output", field("name", $._name), ":", field("type", $.type), field("extents", $.indices)),
+      seq(
+        "output", field("name", $._name), ":", field("type", $.type), field("extents", $.indices),
+        optional(seq("aliases", field("input", $._name))),
+      ),
     table: ($) =>
       seq(
         "table", field("name", $._name), ":", field("type", $.type), field("extents", $.indices),
@@ -188,7 +192,7 @@ module.exports = grammar({
     _name: ($) =>
       choice(
         $.identifier,
-        alias(choice("constant", "feature", "place", "target", "instruction"), $.identifier),
+        alias(choice("aliases", "constant", "feature", "place", "target", "instruction"), $.identifier),
       ),
     identifier: () => /[A-Za-z_][A-Za-z_0-9]*/,
     boolean: () => choice("true", "false"),

@@ -1,0 +1,6 @@
+size   N
+input  A: f32[N]
+output B: f32[N] aliases A
+output C: f32[N]
+B[i] = 2 * A[i]
+C[i] = A[i] + 1
