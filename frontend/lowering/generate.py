@@ -321,10 +321,9 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
     if not filled:
         conditions += [c for root, c in limits.items() if root not in nest.padded]
     where: ir.Expr | None = None
-    is_whole = (
-        func.name in g.program.padding.whole
-    )  # where the condition does not hold, zeros are added
-    if update is not None and update.condition is not None and not is_whole:
+    padding = g.program.padding
+    adds_zeros = func.name in padding.whole and func.name not in padding.asking
+    if update is not None and update.condition is not None and not adds_zeros:
         where = load_accesses(substitute(update.condition, values), scope)
         conditions += shared_places(g.program, func, nest, update, where, scope)
     aligned = aligned_values(nest)

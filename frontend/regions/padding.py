@@ -22,18 +22,19 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, sub
 from hbc.ir.lang.types import TILES, Memory
-from hbc.ir.lang.walk import free_variables
+from hbc.ir.lang.walk import contains, free_variables
 
 _SHARED = (Memory.AUTO, Memory.SHARED)  # what a block computes goes there by itself
 
 
 @record
 class Padding:
-    """By name: Funcs in shared memory that are filled with zeros, and Funcs in tile memory that are
-    computed whole."""
+    """By name: Funcs in shared memory that are filled with zeros, Funcs in tile memory that are computed
+    whole, and those of them whose updates have conditions for which zeros do not stand in."""
 
     filled: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
+    asking: frozenset[str] = frozenset()
 
 
 Extents = Mapping[str, tuple[ir.Expr, ...]]
@@ -58,7 +59,13 @@ def padding(plan: Plan, inputs: Extents, refused: Collection[str] = ()) -> Paddi
     read = {
         a.name for n in whole for u in _stages(plan[n]) for a in stage_accesses(plan[n].func, u)
     }
-    return Padding(frozenset(read & may), frozenset(whole))
+    asking = {
+        n
+        for n in whole
+        for at, u in enumerate(plan[n].func.updates)
+        if u.condition is not None and not _is_sum_of_zeros(plan, plan[n].func, at, may, inputs)
+    }
+    return Padding(frozenset(read & may), frozenset(whole), frozenset(asking))
 
 
 def padded_roots(f: FuncPlan, stage: StagePlan) -> frozenset[str]:
@@ -105,10 +112,18 @@ def _is_whole(
     if not func.updates or any(a.name not in filled for a in stage_accesses(func, None)):
         return False
     return all(
-        (_adds_zeros(func, u, filled) and _is_implied(plan, func, n, inputs))
+        _is_sum_of_zeros(plan, func, n, filled, inputs)
         or _is_by_element(func, n, {*filled, *whole})
-        for n, u in enumerate(func.updates)
+        for n in range(len(func.updates))
     )
+
+
+def _is_sum_of_zeros(
+    plan: Plan, func: Func, number: int, filled: Collection[str], inputs: Extents
+) -> bool:
+    """Whether the update adds zeros beyond the edges, and where its condition does not hold."""
+    u = func.updates[number]
+    return _adds_zeros(func, u, filled) and _is_implied(plan, func, number, inputs)
 
 
 def _adds_zeros(func: Func, u: Update, filled: Collection[str]) -> bool:
@@ -165,9 +180,11 @@ def _ends(func: Func, inputs: Extents) -> list[ir.Expr | None]:
 
 
 def _is_by_element(func: Func, number: int, there: Collection[str]) -> bool:
-    """Whether each element becomes a function of itself and of what is there beyond the edges too."""
+    """Whether each element becomes a function of itself and of what is there beyond the edges too, or stays
+    as it is, by a condition on places alone."""
     u = func.updates[number]
-    if stage_vars(func, u) != func.variables or u.condition is not None:
+    reads = u.condition is not None and contains(u.condition, ir.Access)
+    if stage_vars(func, u) != func.variables or reads:
         return False
     return all(
         a.indices == u.indices if a.name == func.name else a.name in there

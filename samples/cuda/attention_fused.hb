@@ -12,23 +12,27 @@
 size   B, L
 type   T = f16  # or bf16
 param  D: i64 = 64  # a multiple of 16
+param  causal: i64 = 0  # 1: a query sees the keys up to its own place
 param  G: i64 = 1  # heads of queries for each of keys and values; B is a multiple of it
 param  R: i64 = max(16, min(32, 2048 / D))  # queries of a warp by mma.sync
 input  Q: T[B, L, D]
 input  K: T[B / G, L, D]
 input  V: T[B / G, L, D]
 output O: f32[B, L, D]
+require 1 <= L
 
-def scaled(x) = x * (1.4426950408889634 / sqrt(f32(D)))
+def scaled(x)  = x * (1.4426950408889634 / sqrt(f32(D)))
+def seen(i, l) = select(causal == 1, l <= i, l < L)
+def steps(i)   = min((L + 63) / 64, select(causal == 1, 2 * (i / 128) + 2, (L + 63) / 64))
 
 keys[b, n, l, d]   = clamp_edge(K)[b / G, 64 * n + l, d]
 values[b, n, l, e] = clamp_edge(V)[b / G, 64 * n + l, e]
 
-reduce d in D, u in 64, v in 64, j in 64, t in (L + 63) / 64, r in (L + 63) / 64
+reduce d in D, u in 64, v in 64, j in 64, t in steps(i), r in (L + 63) / 64
 dot[b, i, n, l]    = 0
 dot[b, i, n, l]   += f32(Q[b, i, d]) * f32(keys[b, n, l, d])
 copy[b, i, n, l]   = dot[b, i, n, l]
-score[b, i, n, l]  = select(64 * n + l < L, copy[b, i, n, l], -inf)
+score[b, i, n, l]  = select(seen(i, 64 * n + l), copy[b, i, n, l], -inf)
 best[b, i, n]      = -inf
 best[b, i, n]   max= score[b, i, n, u]
 most[b, i, n]      = -inf

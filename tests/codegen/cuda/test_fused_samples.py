@@ -6,8 +6,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
-from sample_checks import CASES, count_agreeing, cuda_of, spills
+from sample_checks import CASES, SAMPLES, count_agreeing, cuda_of, spills
+
+from hbc.cli.pipeline import load_pipeline
+from hbc.frontend.oracle.oracle import evaluate
 
 NAMES = ["attention", "attention_fused", "denoise", "recursive", "resize"]
 
@@ -51,6 +55,37 @@ def test_attention_of_groups(tmp_path: Path) -> None:
     """Two heads of queries for each of keys and values, in bf16."""
     settings = {"T": "bf16", "G": "2"}
     assert count_agreeing("attention_fused", "wgmma", tmp_path, settings, [{"B": 4, "L": 70}]) == 1
+
+
+@pytest.mark.parametrize("schedule", ["mma", "wgmma", "wmma", "simt"])
+def test_causal_attention(schedule: str, tmp_path: Path) -> None:
+    """A block ends with the last keys that its queries see, and masks those on the diagonal alone."""
+    settings = {"causal": "1", "G": "2"}
+    assert (
+        count_agreeing("attention_fused", schedule, tmp_path, settings, [{"B": 2, "L": 200}]) == 1
+    )
+    text = cuda_of("attention_fused", schedule, settings).text
+    ends = {"mma": "2 * io + 2;", "wgmma": "2 * io + 2;"}
+    assert ends.get(schedule, "min_i64((L + 63) / 64, 2 * (io / 2) + 2);") in text
+    assert "if (t <= " not in text  # sums ask no more
+    assert schedule in ("wmma", "simt") or "t < 2 * io" in text  # keys before the diagonal
+
+
+def test_a_query_sees_the_keys_up_to_its_own() -> None:
+    """The algorithm, against NumPy."""
+    p = load_pipeline(SAMPLES / "cuda" / "attention_fused.hb", {"causal": "1", "D": "16"})
+    q, k, v = np.random.default_rng(8).uniform(-1, 1, (3, 1, 150, 16)).astype(np.float16)
+    out = evaluate(p, {"B": 1, "L": 150}, {"Q": q, "K": k, "V": v})["O"].value
+    scores = np.where(np.tri(150, dtype=bool), q[0].astype(float) @ k[0].T / 4, -np.inf)
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    expected = weights @ v[0] / weights.sum(1, keepdims=True)
+    np.testing.assert_allclose(out[0], expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("schedule", ["mma", "wgmma"])
+@pytest.mark.usefixtures("nvcc")
+def test_causal_attention_stays_in_registers(schedule: str, tmp_path: Path) -> None:
+    assert spills("attention_fused", schedule, tmp_path, {"causal": "1"}) == 0
 
 
 def test_rows_of_scores_stay_with_their_lanes() -> None:

@@ -42,6 +42,24 @@ z[q] += A[q, r] * x[r]
 pairs[i] = 0
 pairs[a] += 1 where b + c >= 0
 """
+STEPS = """
+size N
+input A: f32[N, N]
+output y: f32[N]
+require 1 <= N
+reduce t in i / 8 + 1, k in 8, r in (N + 7) / 8
+part[i, n] = 0.0
+part[i, n] += A[i, clamp(8 * n + k, 0, N - 1)]
+most[i, n] = -1000
+most[i, r] = max(most[i, r - 1], part[i, r])
+y[i] = 0
+y[i] += part[i, t] * most[i, t]
+schedule s for {target} {
+    y.update.split(i, io, ii, 8).reorder(io, t, ii)
+    part.compute_at(y.update, t)
+    most.store_at(y.update, io).compute_at(y.update, t)
+}
+"""
 SUMS = """
 size N, NNZ
 input ptr: u16[N + 1]
@@ -135,3 +153,16 @@ def test_sums_over_intervals() -> None:
     assert found["most"].tolist() == [max(p, default=-np.inf) for p in pieces]
     ahead = [sum(value[k:j].sum() for k in range(j)) for j in range(11)]
     np.testing.assert_allclose(found["ahead"], ahead, rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["c", "avx2", "avx512"])
+def test_steps_for_what_is_left_out_are_not_done(target: str) -> None:
+    """Parts and the largest so far are for the last step alone, which ends with the triangle."""
+    kernel = hbc.compile(STEPS.replace("{target}", target), target=target)
+    assert "t_count = io + 1;" in kernel.source.replace("const int64_t ", "")
+    assert kernel.verify(trials=4)
+    a = np.random.default_rng(5).random((21, 21), np.float32)
+    padded = np.pad(a, ((0, 0), (0, 3)), mode="edge").reshape(21, 3, 8).sum(2)
+    terms = padded * np.maximum.accumulate(padded, 1)
+    expected = [terms[i, : i // 8 + 1].sum() for i in range(21)]
+    np.testing.assert_allclose(kernel(a), expected, rtol=1e-5)
