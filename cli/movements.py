@@ -35,9 +35,12 @@ def movement_lines(found: Sequence[Moved]) -> list[str]:
     for m, times in Counter(found).items():
         vectors = f"{m.vectors} vectors of {m.type}" if m.vectors > 1 else f"a vector of {m.type}"
         often = f", {times} times" if times > 1 else ""
+        access = "stores" if m.stored else "loads"
+        by = f"{m.whole} {access} and {m.moves} instructions that move elements"
+        if not m.moves:
+            by = f"{m.whole} {access} of several vectors whose elements alternate"
         lines.append(
-            f"  `{m.buffer}`: {vectors} by {m.whole} {'stores' if m.stored else 'loads'} and {m.moves} "
-            f"instructions that move elements, instead of about {m.before} instructions{often}"
+            f"  `{m.buffer}`: {vectors} by {by}, instead of about {m.before} instructions{often}"
         )
     return ["", "elements that lie apart, moved in whole registers:", *lines] if lines else []
 

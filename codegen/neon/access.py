@@ -11,7 +11,10 @@ from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.load import address
 from hbc.codegen.vector.store import value_text
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import add
 from hbc.ir.lang.types import DType
+from hbc.ir.movement.structures import WIDTH, is_structure
+from hbc.ir.vectors.lane_offsets import lane_offsets
 
 
 def load_text(buffer: str, index: ir.Expr, t: DType, lanes: int, unit: Unit) -> str:
@@ -42,6 +45,28 @@ def repeated(e: ir.Load, base: ir.Expr, offsets: tuple[int, ...], unit: Unit) ->
     if count is None or counts:
         return None
     return f"{_repeater(t, lanes, group, True, unit)}({at}, {scalar(count, unit)})"
+
+
+def load_structures(e: ir.Load, base: ir.Expr, offsets: tuple[int, ...], unit: Unit) -> str | None:
+    """LD2 to LD4: vectors whose lanes alternate in memory."""
+    count, t = is_structure(offsets), e.type.element
+    if not count or e.type.lanes * t.bits != count * WIDTH or e.mask is not None:
+        return None
+    return f"vld{count}q_{kind(t)}({address(e.buffer, base, unit)})"
+
+
+def store_structures(s: ir.Store, unit: Unit) -> bool:
+    """ST2 to ST4, the same."""
+    known, t, lanes = lane_offsets(s.index), s.value.type.element, s.value.type.lanes
+    if known is None or s.mask is not None:
+        return False
+    base, offsets = add(known[0], known[1][0]), tuple(o - known[1][0] for o in known[1])
+    count = is_structure(offsets)
+    if not count or lanes * t.bits != count * WIDTH:
+        return False
+    value = unit.printers.vector(s.value, unit)
+    unit.out.line(f"vst{count}q_{kind(t)}({address(s.buffer, base, unit)}, {value});")
+    return True
 
 
 def _group(offsets: tuple[int, ...]) -> int:

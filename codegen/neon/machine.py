@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from hbc.codegen.neon.access import (
     load_live,
+    load_structures,
     load_text,
     repeated,
     store,
+    store_structures,
 )
 from hbc.codegen.neon.convert import CASTS, VIA, resized, saturate
 from hbc.codegen.neon.ops import ROWS, reduced_width
-from hbc.codegen.neon.permute import permuted, picked, widened_bytes
+from hbc.codegen.neon.permute import joined, permuted, picked, widened_bytes
 from hbc.codegen.neon.rows import load_rows
 from hbc.codegen.neon.small_table import looked_up
 from hbc.codegen.neon.types import (
@@ -55,7 +57,7 @@ def _copies(e: ir.Broadcast, unit: Unit) -> str:
 
 
 def _pieces(pieces: Mapping[Piece, str], lanes: Sequence[int], t: DType, unit: Unit) -> str | None:
-    return picked(pieces, lanes, t)
+    return joined(pieces, lanes, t) or picked(pieces, lanes, t)
 
 
 def _widened(
@@ -80,6 +82,11 @@ def _mask_resized(text: str, width: int, wanted: int, lanes: int, unit: Unit) ->
     return resized(signed, f"s{width}", mask_kind(wanted), lanes)
 
 
+def _member(text: str, t: DType, whole: int, lanes: int, number: int) -> str:
+    """A register of a structure of several."""
+    return f"{text}.val[{number}]"
+
+
 def _lane(text: str, t: DType, lanes: int, lane: int) -> str:
     return f"vget{q(t, lanes)}_lane_{kind(t)}({text}, {lane})"
 
@@ -97,9 +104,17 @@ NEON = Machine(
     reinterpret=_seen_as,
     masks=replace(LANE_MASKS, resized=_mask_resized),
     accesses=Accesses(
-        load_text, load_live, store, repeated, _permuted, load_rows, looked_up=looked_up
+        load=load_text,
+        load_live=load_live,
+        store=store,
+        repeated=repeated,
+        permuted=_permuted,
+        rows=load_rows,
+        scatter=store_structures,
+        looked_up=looked_up,
+        structures=load_structures,
     ),
-    shuffles=Shuffles(_copies, _picked, _pieces, widened=_widened),
+    shuffles=Shuffles(_copies, _picked, _pieces, block=_member, widened=_widened),
     fold=fold_lanes,
     narrowed=saturate,
     lane=_lane,

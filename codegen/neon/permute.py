@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hbc.codegen.neon.types import kind, lanes_of, literal, register_bits, reinterpret
+from hbc.codegen.neon.types import kind, lanes_of, literal, register_bits, reinterpret, vector_type
 from hbc.codegen.text.registers import Piece
 from hbc.codegen.vector.machine import LoadText
 from hbc.ir.lang.target import ARM
@@ -56,6 +56,18 @@ def picked(pieces: Mapping[Piece, str], lanes: Sequence[int], t: DType) -> str |
     if -1 in order or register_bits(t, n) != n * t.bits:
         return None
     return shuffled([pieces[p] for p in used], order, t)
+
+
+def joined(pieces: Mapping[Piece, str], lanes: Sequence[int], t: DType) -> str | None:
+    """A structure of whole registers, one after the other; None when it is not that."""
+    if lanes != tuple(range(lanes[0], lanes[0] + len(lanes))) or len(lanes) * t.bits <= 8 * WHOLE:
+        return None
+    size = 8 * WHOLE // t.bits
+    texts = [pieces.get((at, size)) for at in range(lanes[0], lanes[0] + len(lanes), size)]
+    known = [text for text in texts if text is not None]
+    if len(known) < len(texts):
+        return None
+    return f"(({vector_type(t, len(lanes))}){{{{{', '.join(known)}}}}})"
 
 
 def shuffled(loads: list[str], order: Sequence[int], t: DType) -> str:

@@ -54,8 +54,9 @@ def type_of_kind(suffix: str, bits: int) -> str:
 
 
 def vector_type(t: DType, lanes: int) -> str:
-    """The C type of a vector; a mask's is that of `mask_type`."""
-    return type_of_kind(kind(t), register_bits(t, lanes))
+    """The C type of a vector, or of several in a structure; a mask's is that of `mask_type`."""
+    one, several = type_of_kind(kind(t), register_bits(t, lanes)), lanes * t.bits // 128
+    return one if several < 2 else one.replace("_t", f"x{several}_t")
 
 
 def mask_type(width: int, lanes: int) -> str:

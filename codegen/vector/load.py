@@ -49,6 +49,8 @@ def load(e: ir.Load, unit: Unit) -> str:
         return machine.alike(t, lanes, element)
     if (text := access.repeated(e, base, offsets, unit)) is not None:
         return text
+    if (text := access.structures(e, base, offsets, unit)) is not None:
+        return text
     if e.mask is not None and not _is_uniform(e.mask):
         return access.rows(e, unit) or access.gather(e, unit) or _by_lane(e, unit)
 

@@ -87,7 +87,8 @@ class Accesses:
     few adjacent elements again and again, `permuted` few registers of them in another order, `rows`
     those of several rows, `gather` any; `scatter` stores to any places; `looked_up` is from a small
     table, from its text, how many it has, and what prints the places: vectors of `place_type`, one after the
-    other."""
+    other; `structures` loads several vectors whose lanes alternate in memory, as
+    `ir/movement/structures.py` has them."""
 
     load: Callable[[str, ir.Expr, DType, int, Unit], str]
     load_live: Callable[[ir.Load, ir.Expr, Unit], str]
@@ -98,6 +99,7 @@ class Accesses:
     gather: Callable[[ir.Load, Unit], str | None] = lambda e, unit: None
     scatter: Callable[[ir.Store, Unit], bool] = lambda s, unit: False
     looked_up: Callable[[str, int, Printed, DType, int, Unit], str | None] = lambda *_: None
+    structures: Callable[[ir.Load, ir.Expr, tuple[int, ...], Unit], str | None] = lambda *_: None
 
 
 @record

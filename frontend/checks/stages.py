@@ -111,7 +111,9 @@ def wrapper(w: ast.Line, step: ast.Step, block: Block) -> Stage | None:
         return None
     args = step.args or ()
     if len(args) != 1 or not isinstance(args[0], ast.Name):
-        scope.report("`in` takes the Func that reads the copy", step.span, f"`{name}.in(f)`")
+        reader = "g" if name == "f" else "f"
+        hint = f"write `{name}.in({reader})` for the `{name}` that a Func `{reader}` reads"
+        scope.report("`in` takes the Func that reads the copy", step.span, hint)
         return None
     consumer = ast.Line(ast.Ident(args[0].text, args[0].span), (), args[0].span)
     reader = block.func_name(consumer.name.text)

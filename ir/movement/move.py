@@ -31,6 +31,7 @@ from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.places import IN_MEMORY, Access, Rows, groups, is_apart
 from hbc.ir.movement.price import price_of, price_of_plan
 from hbc.ir.movement.registers import put, register, registers, steps
+from hbc.ir.movement.structures import loaded, stored, structures
 from hbc.ir.movement.widen import (
     NARROW,
     Widened,
@@ -173,6 +174,8 @@ class _Move:
         before: dict[int, list[Item]] = {}
         instead: dict[int, dict[ir.Expr, ir.Expr]] = {}
         for group in self._load_groups(items, rows):
+            if self._structures_loaded(group, rows, before, instead):
+                continue
             choice = self._loaded(group, rows)
             some = [choice] if choice else [self._loaded([a], rows) for a in _distinct(group)]
             for one in some:
@@ -181,6 +184,30 @@ class _Move:
                         one, [a for a in group if a.places in _places(one)], rows, before, instead
                     )
         return _with(items, before, instead)
+
+    def _structures_loaded(
+        self, group: list[Access], rows: Rows, before: dict[int, list[Item]],
+        instead: dict[int, dict[ir.Expr, ir.Expr]],
+    ) -> bool:  # fmt: skip
+        """Whether the machine has an instruction for such vectors together; then it is used."""
+        vectors = [a.places for a in _distinct(group)]
+        found = structures(vectors, _element(group[0]).bits, self.target.machine)
+        for some in found:
+            name, lanes = self._fresh(group[0].node.buffer), len(vectors[0])
+            values = {vectors[n]: c for c, n in enumerate(some)}
+            members = [a for a in group if a.places in values]
+            first = next(a.node for a in members if values[a.places] == 0)
+            assert isinstance(first, ir.Load)
+            before.setdefault(min(a.item for a in members), []).extend(
+                loaded(name, first, len(some))
+            )
+            for access in members:
+                assert isinstance(access.node, ir.Load)
+                value = ir.Load(name, register(values[access.places], lanes), access.node.type)
+                instead.setdefault(access.item, {})[access.node] = value
+        if found:
+            self._note_structures(group, len(found))
+        return bool(found)
 
     def _loaded(self, group: list[Access], rows: Rows) -> _Choice | None:
         """The best plan for loads that want no element twice."""
@@ -245,6 +272,14 @@ class _Move:
         for group in self._store_groups(items, rows):
             vectors = [a.places for a in group]
             t, lanes = _element(group[0]), len(vectors[0])
+            found = structures(vectors, t.bits, self.target.machine)
+            for members in found:
+                name = self._fresh(group[0].node.buffer)
+                own = [group[n] for n in members]
+                self._store_structure(name, own, before, instead, after)
+            if found:
+                self._note_structures(group, len(found))
+                continue
             choice = self._best(group, inverted(vectors, t.bits), rows)
             if choice is None:
                 continue
@@ -269,6 +304,21 @@ class _Move:
         for at, item in enumerate(items):
             result += [*before.get(at, []), instead.get(at, item), *after.get(at, [])]
         return result
+
+    def _store_structure(
+        self, name: str, some: Sequence[Access], before: dict[int, list[Item]],
+        instead: dict[int, Item], after: dict[int, list[Item]],
+    ) -> None:  # fmt: skip
+        """The vectors in registers, stored by one instruction when the last is there."""
+        t, lanes, first = _element(some[0]), len(some[0].places), some[0].node
+        assert isinstance(first, ir.Store)
+        before.setdefault(min(a.item for a in some), []).append(
+            Registers(name, t, len(some) * lanes)
+        )
+        for c, access in enumerate(some):
+            assert isinstance(access.node, ir.Store)
+            instead[access.item] = put(name, c, access.node.value)
+        after.setdefault(max(a.item for a in some), []).append(stored(name, first, len(some)))
 
     def _store_groups(self, items: Sequence[Item], rows: Rows) -> Iterator[list[Access]]:
         """The stores to what lies apart that may as well happen at the last one's place."""
@@ -340,6 +390,15 @@ class _Move:
                 sum(price_of(a, self.target) for a in some) + casts,
                 first.span,
             )
+        )
+
+    def _note_structures(self, group: Sequence[Access], count: int) -> None:
+        first, some = group[0].node, _distinct(group)
+        before = sum(price_of(a, self.target) for a in some)
+        vector = f"{_element(group[0])}x{len(group[0].places)}"
+        stored = isinstance(first, ir.Store)
+        self.moved.append(
+            Moved(first.buffer, stored, vector, len(some), count, 0, before, first.span)
         )
 
     def _fresh(self, buffer: str) -> str:
