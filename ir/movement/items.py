@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, Memory
-from hbc.ir.lang.walk import block
+from hbc.ir.lang.walk import block, rewrite
 
 
 @record
@@ -58,3 +59,29 @@ def statement(items: Sequence[Item]) -> ir.Stmt:
             case _:
                 result.append(item)
     return block(*reversed(result))
+
+
+def with_others(
+    items: Sequence[Item],
+    before: Mapping[int, list[Item]],
+    instead: Mapping[int, Mapping[ir.Expr, ir.Expr]],
+) -> list[Item]:
+    """The items, those that are numbered with others before them, and with other values in them."""
+    result: list[Item] = []
+    for at, item in enumerate(items):
+        result += before.get(at, [])
+        result.append(_replaced(item, instead[at]) if at in instead else item)
+    return result
+
+
+def _replaced(item: Item, instead: Mapping[ir.Expr, ir.Expr]) -> Item:
+    def plain(e: ir.Expr) -> ir.Expr:
+        return instead.get(e, e)
+
+    match item:
+        case Bind(name=name, value=value):
+            return Bind(name, rewrite(value, plain))
+        case ir.Store():
+            return replace(item, value=rewrite(item.value, plain))
+        case _:
+            return item

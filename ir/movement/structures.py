@@ -46,14 +46,14 @@ def structures(
     return found
 
 
-def loaded(name: str, first: ir.Load, count: int) -> list[Item]:
+def load_structure(name: str, first: ir.Load, count: int) -> list[Item]:
     """The structure of the load's vector and those that follow, in registers of this name."""
     lanes = count * first.type.lanes
     whole = ir.Load(first.buffer, _index(first.index, count), first.type.element(lanes))
     return [Registers(name, first.type.element, lanes), put(name, 0, whole)]
 
 
-def stored(name: str, first: ir.Store, count: int) -> ir.Stmt:
+def store_structure(name: str, first: ir.Store, count: int) -> ir.Stmt:
     """Registers of this name to where the store's vector and those that follow belong."""
     lanes = count * first.value.type.lanes
     whole = ir.Load(name, register(0, lanes), first.value.type.element(lanes))
