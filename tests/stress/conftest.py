@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,14 +64,12 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def counted(request: pytest.FixtureRequest) -> Iterator[None]:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Prints the counts where they are asked for."""
-    yield
     if ROUNDS > 1:
-        reporter = request.config.pluginmanager.getplugin("terminalreporter")
+        terminalreporter.section(f"attacks in {ROUNDS} rounds, and how hbc ended")
         for (attack, end), count in sorted(COUNTS.items()):
-            reporter.write_line(f"\n{count:6} x {attack}: {end}", bold=True)
+            terminalreporter.line(f"{count:6} x {attack}: {end}")
 
 
 def ended(attack: str, done: "subprocess.CompletedProcess[str]", *allowed: int) -> None:
