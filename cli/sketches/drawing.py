@@ -13,6 +13,7 @@ WHITE: Colour = (255, 255, 255)
 LINE: Colour = (110, 110, 110)
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 SHARPNESS = 2  # pixels of a PNG for one unit
+HEAD = 8.0  # of an arrow, its length and width
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,27 @@ class Words:
     bold: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """To the right, from `x` on at the height `y`. Drawn, for not every font has one."""
+
+    x: float
+    y: float
+    length: float
+
+    def head(self) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float]]:
+        """Its corners, the point first."""
+        tip, back = self.x + self.length, self.x + self.length - HEAD
+        return (tip, self.y), (back, self.y - HEAD / 2), (back, self.y + HEAD / 2)
+
+
 @dataclass(slots=True)
 class Drawing:
     """In units of SVG; what comes later lies on top."""
 
     width: float = 0.0
     height: float = 0.0
-    items: list[Box | Words] = field(default_factory=list)
+    items: list[Box | Words | Arrow] = field(default_factory=list)
 
 
 def svg(drawing: Drawing) -> str:
@@ -58,10 +73,25 @@ def svg(drawing: Drawing) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{drawing.width:g}"'
         f' height="{drawing.height:g}" font-family="{FONT}">',
         f'<rect width="{drawing.width:g}" height="{drawing.height:g}" fill="#ffffff"/>',
-        *(_box(item) if isinstance(item, Box) else _words(item) for item in drawing.items),
+        *map(_element, drawing.items),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _element(item: Box | Words | Arrow) -> str:
+    match item:
+        case Box():
+            return _box(item)
+        case Words():
+            return _words(item)
+        case Arrow():
+            (tip, y), *back = item.head()
+            corners = " ".join(f"{a:g},{b:g}" for a, b in ((tip, y), *back))
+            return (
+                f'<path d="M{item.x:g} {y:g}H{tip - HEAD:g}" stroke="{_hex(LINE)}" stroke-width="1.5"/>'
+                f'<polygon points="{corners}" fill="{_hex(LINE)}"/>'
+            )
 
 
 def _box(box: Box) -> str:
@@ -98,6 +128,11 @@ def png(drawing: Drawing) -> bytes:
     canvas = ImageDraw.Draw(image)
     for item in drawing.items:
         x, y = item.x * SHARPNESS, item.y * SHARPNESS
+        if isinstance(item, Arrow):
+            head = [(a * SHARPNESS, b * SHARPNESS) for a, b in item.head()]
+            canvas.line((x, y, head[0][0] - HEAD, y), fill=LINE, width=3)
+            canvas.polygon(head, fill=LINE)
+            continue
         if isinstance(item, Words):
             font = ImageFont.load_default(item.size * SHARPNESS)
             anchor = "mm" if item.centred else "lm"

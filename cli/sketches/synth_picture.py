@@ -17,11 +17,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.cli.sketches.drawing import WHITE, Box, Colour, Drawing, Words
+from hbc.cli.sketches.drawing import WHITE, Arrow, Box, Colour, Drawing, Words
 from hbc.ir.moves.gather import Shape
 from hbc.ir.moves.sketch import NO_TERM, SYMBOL, ZERO_TERM, Terms
 from hbc.synth.prunings.problem import Problem
 from hbc.synth.results.check import run_exactly
+from hbc.synth.results.placement import lane_axes
 from hbc.synth.results.solve import Outcome, Solution
 
 CELL = 22.0
@@ -49,7 +50,7 @@ Places = NDArray[np.floating]
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
     """One array: terms by location, and how it was made: by which gather, and which instructions, at what
-    cost. `same`: arrays of the same elements in the same order."""
+    cost. `axes`: what each index counts. `same`: arrays of the same elements in the same order."""
 
     name: str
     shape: Shape
@@ -57,6 +58,7 @@ class Stage:
     formula: str
     width: float  # of a cell
     reads: tuple[str, ...]  # the arrays that it is made of
+    axes: tuple[str, ...]
     cost: str = ""
     same: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # of those
@@ -79,7 +81,7 @@ def draw_solution(
             left, top, deepest = MARGIN, top + deepest + BETWEEN, 0.0
         if left > MARGIN and last is not None and follows(stage, last):
             middle = top + above(stage) + CELL / 2
-            drawing.items.append(Words(left - BETWEEN / 2, middle, "→", 22))
+            drawing.items.append(Arrow(left - BETWEEN * 3 / 4, middle, BETWEEN / 2))
         draw_stage(drawing, stage, left, top, terms, colours)
         drawing.width = max(drawing.width, left + width + MARGIN)
         left += width + BETWEEN
@@ -95,6 +97,7 @@ def stages(
 ) -> list[Stage]:  # fmt: skip
     """The arrays that the sketch names itself."""
     named: list[Stage] = []
+    lanes = lane_axes(problem.sketch.constants)
     for node, held in zip(problem.nodes, values, strict=False):
         if "." not in node.name:
             most = max(len(leaves(terms, int(number))) for number in np.unique(held))
@@ -104,7 +107,9 @@ def stages(
             named.append(
                 Stage(
                     node.name, node.shape, [int(n) for n in held], formula, width,
-                    tuple(problem.nodes[a].name for a in node.arguments), costs.get(node.name, ""),
+                    tuple(problem.nodes[a].name for a in node.arguments),
+                    axis_names(len(node.shape), lanes if node.arguments else None),
+                    costs.get(node.name, ""),
                 )
             )  # fmt: skip
     return named
@@ -197,24 +202,39 @@ def captions(stage: Stage) -> list[str]:
     x, _ = corners(stage.shape, stage.width)
     room = max(LONGEST_LINE, int((float(x.max()) + stage.width) / 5.6))
     told = [f"the same elements: {', '.join(stage.same)}"] if stage.same else []
-    said = [stage.formula, stage.cost, *told, axes(stage.shape)]
+    said = [stage.formula, stage.cost, *told, directions(stage)]
     return [line for text in said for line in textwrap.wrap(text, room)]
 
 
-def axes(shape: Shape) -> str:
+def axis_names(rank: int, lanes: int | None) -> tuple[str, ...]:
+    """What the indices of an array count: lanes and registers, as `synth/results/placement.py` has them; of
+    an array in memory (no `lanes`) indices."""
+    if lanes is None:
+        kinds = ["index"] * rank
+    else:
+        here = range(lanes) if lanes > 0 else range(rank - 1, rank)
+        kinds = ["lane" if axis in here else "register" for axis in range(rank)]
+    return tuple(
+        kind if kinds.count(kind) == 1 else f"{kind} {kinds[:axis].count(kind)}"
+        for axis, kind in enumerate(kinds)
+    )
+
+
+def directions(stage: Stage) -> str:
     """Which index runs where."""
-    match len(shape):
-        case 0:
+    match stage.axes:
+        case ():
             return ""
-        case 1:
-            return f"index ↓{', then →' if shape[0] > TALLEST else ''}"
-        case 2:
-            return "index 0 ↓, index 1 →"
-        case 3:
-            return "index 0 ↓, index 1 → blocks, index 2 → within"
-        case most:
-            first = "indices 0" + "".join(f", {n}" for n in range(1, most - 3))
-            return f"{first} ↓ blocks, {most - 3} → blocks, {most - 2} ↓, {most - 1} → within"
+        case (down,):
+            return f"{down} down{', then across' if stage.shape[0] > TALLEST else ''}"
+        case (down, across):
+            return f"{down} down, {across} across"
+        case (down, blocks, across):
+            return f"{down} down, {blocks} across blocks, {across} across within"
+        case (*first, blocks, down, across):
+            grid = f"{', '.join(first)} down blocks, {blocks} across blocks"
+            return f"{grid}, {down} down, {across} across within"
+    raise AssertionError(stage.axes)
 
 
 def above(stage: Stage) -> float:

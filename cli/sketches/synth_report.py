@@ -233,8 +233,9 @@ def write_picture(outcome: Outcome, solution: Solution, pricing: Pricing, path: 
     unit = pricing.table.unit
     costs = {
         array: f"{', '.join(f'{count} {name}' for name, count in cost.counts)}: {cost.price:.4g} {unit}"
-        for array, cost in outcome.costs(solution, pricing)
         if cost.counts
+        else cost.how
+        for array, cost in outcome.costs(solution, pricing)
     }
     drawing = draw_solution(outcome, solution, made_by(outcome, solution), costs)
     text = svg(drawing).encode() if path.suffix == ".svg" else png(drawing)
