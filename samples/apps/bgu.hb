@@ -48,18 +48,17 @@ own[c, i, y, x]     = let z = clamp(i32(level[y, x]), 0, bins - 1) in
 O[c, y, x] = own[c, 0, y, x] * large[0, y, x] + own[c, 1, y, x] * large[1, y, x] + own[c, 2, y, x] * large[2, y, x] + own[c, 3, y, x]
 
 schedule rows for c, avx2, avx512, arm_dot {
-    O.vectorize(x, 16).parallel(y, 8)
-    level.compute_at(O, y).vectorize(x, 16)
-    cell.compute_at(O, y).vectorize(x, 16)
-    row.compute_at(O, y)
-    map.compute_root().vectorize(x, 8)
-    e.compute_root().vectorize(x, 8)
-    high.compute_root().vectorize(x, 8)
-    wide.compute_root().vectorize(x, 8)
-    deep.compute_root().vectorize(x, 8)
-    sums.compute_root()
-    sums.update.reorder(y, x, v, u, i, j)
-    bin.compute_root().vectorize(x, 8)
+    O.split(y, yo, yi, 64).reorder(yo, c, yi, x).vectorize(x, 16).parallel(yo)
+    level.compute_at(O, yo).vectorize(x, 16)
+    row.compute_at(O, yi).vectorize(x, 16)
+    map.compute_at(O, c).vectorize(x, 16)
+    e.compute_root().vectorize(x, 16)
+    high.compute_root().vectorize(x, 16)
+    wide.compute_root().vectorize(x, 16)
+    deep.compute_root().vectorize(x, 16)
+    sums.compute_root().vectorize(x, 16)
+    sums.update.reorder(i, j, y, v, u, x).vectorize(x, 16)
+    bin.compute_root().vectorize(x, 16)
 }
 
 example { W = 1536; H = 1024; small = random(1); done = random(2); large = random(3) }

@@ -18,6 +18,7 @@ O[c, y, x]        = u8(round(clamp(f32(A[c, y, x]) - Y[y, x] + scaled[y, x], 0, 
 schedule rows for c, avx2, avx512, arm_dot {
     bin.compute_root().vectorize(x, 16).parallel(y)
     O.reorder(y, c, x).vectorize(x, 16).parallel(y)
+    scaled.compute_at(O, y).vectorize(x, 16)
 }
 
 example { W = 1536; H = 1024; A = random(1) }

@@ -17,9 +17,10 @@ for t in 1 .. T + 1 {
 }
 O[y, x] = u[T][y, x]
 
-schedule rows for c, avx2, avx512, arm_dot {
-    O.vectorize(x, 16).parallel(y)
-    u[1 .. T].compute_root().vectorize(x, 16).parallel(y)
+# All steps for strips of rows that stay in the second cache, a row more at either side for each step.
+schedule strips for c, avx2, avx512, arm_dot {
+    O.split(y, yo, yi, 128).vectorize(x, 16).parallel(yo)
+    inside[1 .. T + 1].compute_at(O, yo).vectorize(x, 16)
 }
 
 example { H = 512; W = 512; b = random(1, -1, 1); start = constant(0) }

@@ -11,14 +11,14 @@ reduce r in 2 * R + 1
 down[y, x] = max(r: P[y + r - R, x])
 O[y, x]    = max(r: down[y, x + r - R])
 
+# Blocks of columns in registers while all rows, or columns, of the square pass by.
 schedule rows for c, avx2, avx512, arm_dot {
-    O.split(y, yo, yi, 32, tail = guard).vectorize(x, 32).parallel(yo)
-    O_max.compute_at(O, yi).vectorize(x, 32)
-    O_max.update(0).reorder(r, x).vectorize(x, 32)
-    P.compute_at(O, yo).vectorize(x, 32)
-    down.compute_at(O, yi).vectorize(x, 32)
-    down_max.compute_at(O, yi).vectorize(x, 32)
-    down_max.update(0).reorder(r, x).vectorize(x, 32)
+    O.split(x, xo, xi, 512, tail = shift).vectorize(xi, 64).unroll(xi).parallel(y)
+    O_max.compute_at(O, xo).store_in(registers).vectorize(x, 64).unroll(x)
+    O_max.update.reorder(y, r, x).vectorize(x, 64).unroll(x)
+    down.compute_at(O, y).split(x, xo, xi, 512).vectorize(xi, 64).unroll(xi)
+    down_max.compute_at(down, xo).store_in(registers).vectorize(x, 64).unroll(x)
+    down_max.update.reorder(y, r, x).vectorize(x, 64).unroll(x)
 }
 
 example { W = 1920; H = 1080; A = random(1) }

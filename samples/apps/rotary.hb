@@ -11,8 +11,9 @@ Y[t, h, c, d] = X[t, h, c, d] * cosine[t, d] + select(c == 0, -1, 1) * X[t, h, 1
 
 schedule positions for c, avx2, avx512, arm_dot {
     Y.parallel(t).vectorize(d, 16).unroll(c)
-    cosine.compute_at(Y, t).vectorize(d, 16)
-    sine.compute_at(Y, t).vectorize(d, 16).compute_with(cosine, d)
+    cosine.compute_root().vectorize(d, 16).parallel(t)
+    sine.compute_root().vectorize(d, 16).parallel(t)
+    angle.compute_root().vectorize(d, 16).parallel(t)
 }
 
 example { T = 128; HEADS = 16; D = 32; X = random(1, -1, 1); base = 10000 }
