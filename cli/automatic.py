@@ -9,7 +9,7 @@ from dataclasses import replace
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.build.processor import can_run
-from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of
+from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of, why_idle
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.regions.promises import promises_among
 from hbc.ir.ground.diag import HbcError
@@ -25,7 +25,7 @@ AUTO = "auto"  # --schedule auto
 @record
 class Automatic:
     """A schedule that hbc made: its text, what it makes of the program, and why those before it were
-    refused."""
+    refused. `idle`: why the target's tensor instructions have nothing to do, where that is known."""
 
     schedule: Schedule
     text: str
@@ -33,6 +33,7 @@ class Automatic:
     about: str
     seconds: float
     refused: tuple[str, ...] = ()
+    idle: str = ""
 
 
 def automatic(
@@ -65,7 +66,8 @@ def automatic(
             continue
         spent = time.perf_counter() - start
         text = candidate.text.replace(f"schedule {trial} ", f"schedule {name} ", 1)
-        return Automatic(schedule, text, kernel, candidate.about, spent, tuple(refused))
+        idle = "" if kernel.instructions else why_idle(p, settings, instructions)
+        return Automatic(schedule, text, kernel, candidate.about, spent, tuple(refused), idle)
     return None
 
 

@@ -140,7 +140,8 @@ def _made(
     if made is None:
         notice(f"note: plain loops for `{target.name}`: no automatic schedule suits this kernel")
     else:
-        notice(f"note: schedule auto for `{target.name}`: {made.about}")
+        idle = f"; plain vectors: {made.idle}" if made.idle else ""
+        notice(f"note: schedule auto for `{target.name}`: {made.about}{idle}")
     return made
 
 

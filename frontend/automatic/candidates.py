@@ -88,14 +88,34 @@ def reads_inside(graph: Graph) -> bool:
 
 def rate_of(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]) -> float:
     """Products in a cycle of the instruction for the sums that take the most steps; 0 without one."""
+    graph, main, fitting = _for_most(p, given, instructions)
+    return max((d.rate * _filled(graph, main, d) for d in fitting), default=0.0) if main else 0.0
+
+
+def why_idle(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]) -> str:
+    """What keeps instructions from the sums that take the most steps, where they are tiles, and there is one
+    row at these sizes; "" where it is something else."""
+    graph, main, fitting = _for_most(p, given, instructions)
+    if main is None or not fitting:
+        return ""
+    if any(d.rows == 1 or _filled(graph, main, d) * d.rows > 1 for d in fitting):
+        return ""
+    most = max(d.rows for d in fitting)
+    return f"a tile has up to {most} rows, and `{main.func}` has one at these sizes"
+
+
+def _for_most(
+    p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]
+) -> tuple[Graph, Step | None, list[Dot]]:
+    """The sums that take the most steps, and the instructions whose types are theirs."""
     dots = dots_of(instructions)
     graph = inlined(p, typical_sizes(p, given), dots)
     steps = sums(graph)
     if not dots or not steps:
-        return 0.0
+        return graph, None, []
     main = max(steps, key=lambda s: graph.iterations(s, graph.box(s.func)))
     fitting = (dot_for(graph, main, dots, tiles) for tiles in (True, False))
-    return max((d.rate * _filled(graph, main, d) for d in fitting if d is not None), default=0.0)
+    return graph, main, [d for d in fitting if d is not None]
 
 
 def _filled(graph: Graph, s: Step, d: Dot) -> float:

@@ -124,3 +124,17 @@ def test_a_file_that_cannot_be_written_stays(
     gone.symlink_to(gemm)
     assert exit_code_of(["compile", str(gone), "--target", "avx2", "--write"]) == 0
     assert "schedule auto_avx2" in gemm.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("height", [1, 2])
+def test_one_row_is_no_tile_and_a_line_says_so(
+    height: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sizes = {"H": height, "W": 1, "C": 64, "K": 32, "R": 1, "S": 1}
+    given = [x for n, v in sizes.items() for x in ("--set", f"{n}={v}")]
+    kernel = SAMPLES / "conv2d_u8s8.hb"
+    _, err = compiled(
+        capsys, kernel, "--target", "amx", "--schedule", "auto", *given, "-o", tmp_path
+    )
+    why = "; plain vectors: a tile has up to 16 rows, and `acc` has one at these sizes"
+    assert (why in err) == (height == 1)
