@@ -74,7 +74,7 @@ def test_registers_are_planned_before_the_timeout() -> None:
             raise Stopped("timeout")
 
     assert find_shuffle(gather, 1, machine, check) is None
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300  # 3 s are taken on a quiet machine
     shuffle = find_shuffle(gather, 1, machine, lambda: None, deadline)
     assert shuffle is not None and time.monotonic() < deadline
     # Each register has bytes of more than a few others: so many are brought together.

@@ -11,7 +11,7 @@ from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.source import Source
 
 HEAD = "size N\ninput A: f32[N]\noutput B: f32[N]\n"
-SECONDS = 60  # on a busy machine; about 3 when it is quiet
+SECONDS = 60  # of the processor; about 3 are taken
 
 
 @pytest.mark.parametrize(
@@ -35,19 +35,19 @@ SECONDS = 60  # on a busy machine; about 3 when it is quiet
     ],
 )  # fmt: skip
 def test_giants_are_refused(text: str, message: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(HbcError) as raised:
         parse(Source("giant.hb", text))
     assert message in raised.value.diagnostics[0].message
     assert len(raised.value.diagnostics) <= 21
-    assert time.perf_counter() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 def test_the_largest_source_parses() -> None:
     line = "f[x] = A[x] * 2 + B[x, 1] # comment\n"
-    began = time.perf_counter()
+    began = time.process_time()
     parse(Source("large.hb", line * (LARGEST_SOURCE // len(line))))
-    assert time.perf_counter() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 def test_the_deepest_expression_is_checked() -> None:

@@ -4,7 +4,6 @@ clang 14 or clang 22 take (`peers.py` counted those), and what is said of the co
 from __future__ import annotations
 
 import ctypes
-import time
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -26,7 +25,7 @@ LINES = Path(__file__).with_name("shuffles.tsv").read_text(encoding="utf-8").spl
 CASES = [line.split("\t") for line in LINES if not line.startswith("#")]
 GCC = [compiler for compiler in native.COMPILERS if compiler.kind == "gcc"]
 FLAGS = {"avx512": ("-mavx512f", "-mavx512bw"), "avx2": ("-mavx2",)}
-MOST_SECONDS = 6.0  # of processor time: 1.6 on a quiet machine
+MOST_STEPS = 100_000  # after which a search asks whether to go on: 23,850 at most, in some seconds
 
 
 @cache
@@ -46,9 +45,9 @@ def test_the_table() -> None:
 def test_shuffle(case: list[str], tmp_path: Path) -> None:
     target, dtype, count = case[1], DTYPES[case[2]], int(case[4])
     found = parse_gather(case[3], dtype.bytes, 1 << 14)
-    began = time.process_time()
-    shuffle = find_shuffle(found.gather, dtype.bytes, machine(target), lambda: None)
-    assert time.process_time() - began < MOST_SECONDS
+    steps: list[None] = []
+    shuffle = find_shuffle(found.gather, dtype.bytes, machine(target), lambda: steps.append(None))
+    assert len(steps) < MOST_STEPS
     assert shuffle is not None
     assert shuffle.program.cost == count
     read, size = prod(found.gather.inputs[0]), prod(found.gather.output)
