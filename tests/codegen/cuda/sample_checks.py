@@ -13,7 +13,7 @@ from cuda_library import CudaLibrary, architectures, poisoned
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.cli.runs.trials import accepted
-from hbc.codegen.build.nvcc import build_cuda
+from hbc.codegen.build.nvcc import Resources, build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.limits import own_arch
 from hbc.codegen.cuda.source import CudaSource
@@ -38,7 +38,12 @@ def _kernel_of(name: str, schedule: str, settings: tuple[tuple[str, str], ...]) 
 
 
 def cuda_of(name: str, schedule: str, settings: Mapping[str, str] | None = None) -> CudaSource:
-    return emit_cuda(kernel_of(name, schedule, settings), TARGET)
+    return _cuda_of(name, schedule, tuple((settings or {}).items()))
+
+
+@cache  # a test asks what it does, another one for its registers
+def _cuda_of(name: str, schedule: str, settings: tuple[tuple[str, str], ...]) -> CudaSource:
+    return emit_cuda(_kernel_of(name, schedule, settings), TARGET)
 
 
 def count_agreeing(
@@ -50,7 +55,8 @@ def count_agreeing(
     p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", settings or {})
     kernel = kernel_of(name, schedule, settings)
     # gcc does not see that what one loop over threads leaves out, under a condition, no other one reads.
-    library = CudaLibrary(emit_cuda(kernel, TARGET), folder, "-Wno-maybe-uninitialized")
+    source = cuda_of(name, schedule, settings)
+    library = CudaLibrary(source, folder, "-Wno-maybe-uninitialized")
     cases = [c for c in tried or CASES[name]["check"] if accepted(p, kernel.checks, c)]
     random = np.random.default_rng(7)
     for sizes in cases:
@@ -65,13 +71,20 @@ def count_agreeing(
     return len(cases)
 
 
-def spills(
+def resources(
     name: str, schedule: str, folder: Path, settings: Mapping[str, str] | None = None
-) -> int:
-    """Bytes that the kernels keep in memory for want of registers, as nvcc says."""
+) -> list[Resources]:
+    """What the kernels use, as nvcc says."""
     source = cuda_of(name, schedule, settings)
     own = own_arch(source.instructions)
     archs = architectures(name, schedule, *(settings or {}).values()) if own is None else (own,)
     used = build_cuda(source, folder / "k.fatbin", "fatbin", archs)
     assert used
-    return sum(r.spills for r in used)
+    return used
+
+
+def spills(
+    name: str, schedule: str, folder: Path, settings: Mapping[str, str] | None = None
+) -> int:
+    """Bytes that the kernels keep in memory for want of registers."""
+    return sum(r.spills for r in resources(name, schedule, folder, settings))

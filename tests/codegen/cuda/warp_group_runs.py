@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,6 +26,7 @@ from hbc.ir.lang.target import TARGETS
 CUDA = TARGETS["cuda"]
 
 
+@cache  # several tests of a file ask for one
 def compiled(text: str) -> tuple[Pipeline, Kernel, CudaSource]:
     p = check(parse(Source("k.hb", text)), {})
     kernel = lower_to_kernel(p, p.schedules[0], CUDA)
