@@ -12,12 +12,12 @@ from hbc.ir.lang.build import const_value, mul
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import children, contains, nodes, statements
+from hbc.ir.lang.walk import children, contains, statements
 
 
 def buffers_of(kernel: Kernel) -> frozenset[str]:
     """What is allocated anywhere in it."""
-    return frozenset(n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate))
+    return frozenset(n.buffer for n in statements(kernel.body) if isinstance(n, ir.Allocate))
 
 
 def launched_copies(unselected: Kernel | None, done: Kernel) -> list[Diagnostic]:
@@ -27,7 +27,7 @@ def launched_copies(unselected: Kernel | None, done: Kernel) -> list[Diagnostic]
         return []
     scheduled = buffers_of(unselected)
     made = [
-        n for n in nodes(done.body)
+        n for n in statements(done.body)
         if isinstance(n, ir.Allocate) and n.memory is Memory.HEAP and n.buffer not in scheduled
     ]  # fmt: skip
     count = sum(bool(_stored(s) & {a.buffer for a in made}) for s in _launches(done.body))

@@ -162,11 +162,11 @@ def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
     from hbc.eqsat.choosing.report import Record
     from hbc.eqsat.operands.statement import is_product
     from hbc.ir.lang import nodes as ir
-    from hbc.ir.lang.walk import free_variables, nodes
+    from hbc.ir.lang.walk import free_variables, statements
 
     if not _has_instructions(chosen):
         return []
-    if any(isinstance(n, ir.Store) and is_product(n.value) for n in nodes(kernel.body)):
+    if any(isinstance(n, ir.Store) and is_product(n.value) for n in statements(kernel.body)):
         return []
     records = []
     for f in chosen.pipeline.funcs:

@@ -37,7 +37,7 @@ from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.types import Kind
-from hbc.ir.lang.walk import free_variables, nodes
+from hbc.ir.lang.walk import free_variables, statements
 
 
 @record
@@ -204,7 +204,7 @@ def _codes(
     for i, message in enumerate(required, 1):
         add(f"REQUIRE_{i}", REQUIRE, i, message)
     asserted = dict.fromkeys(
-        n.message for one in bodies for n in nodes(one.body) if isinstance(n, ir.Assert)
+        n.message for one in bodies for n in statements(one.body) if isinstance(n, ir.Assert)
     )
     for i, message in enumerate((m for m in asserted if m not in required), 1):
         add(f"ASSERT_{i}", ASSERT, i, message)

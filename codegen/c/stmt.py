@@ -22,7 +22,7 @@ from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, Memory
-from hbc.ir.lang.walk import map_children, names_read, nodes, substitute_stmt
+from hbc.ir.lang.walk import map_children, names_read, nodes, statements, substitute_stmt
 from hbc.ir.passes.hoist import is_heap
 
 HIDDEN_FILL = """\
@@ -287,7 +287,8 @@ def _iterations(head: str, body: ir.Stmt, held: list[str], unit: Unit) -> None:
 def may_fail(s: ir.Stmt) -> bool:
     """Whether the computing function needs a return code."""
     return any(
-        isinstance(n, ir.Assert) or (isinstance(n, ir.Allocate) and is_heap(n)) for n in nodes(s)
+        isinstance(n, ir.Assert) or (isinstance(n, ir.Allocate) and is_heap(n))
+        for n in statements(s)
     )
 
 

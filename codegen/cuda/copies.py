@@ -16,14 +16,14 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import mul
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import statements
 
 HEADER = "cuda_pipeline.h"
 
 
 def copies_ahead(kernel: Kernel) -> bool:
     """Whether anything is copied asynchronously, for which the file includes the header."""
-    return any(isinstance(n, ir.CopyCommit) and not n.products for n in nodes(kernel.body))
+    return any(isinstance(n, ir.CopyCommit) and not n.products for n in statements(kernel.body))
 
 
 def copy_statement(s: ir.Stmt, unit: Unit) -> bool:

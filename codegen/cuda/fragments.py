@@ -28,7 +28,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction, Kind
 from hbc.ir.lang.types import F32, I32, Memory
-from hbc.ir.lang.walk import map_children, nodes
+from hbc.ir.lang.walk import map_children, nodes, statements
 from hbc.ir.meaning.contraction import extents, shape, strides
 
 NAMESPACE = "namespace wmma = nvcuda::wmma;"
@@ -40,7 +40,9 @@ def fragments(body: ir.Stmt, instructions: Mapping[str, Instruction]) -> dict[st
     """The fragments in a kernel, by buffer; what they are follows from the products they are in, and
     from the fragments that they are computed with."""
     allocations = {
-        n.buffer: n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory is Memory.WMMA
+        n.buffer: n
+        for n in statements(body)
+        if isinstance(n, ir.Allocate) and n.memory is Memory.WMMA
     }
     by_buffer: dict[str, Fragment] = {}
     for n in nodes(body):

@@ -41,7 +41,7 @@ from hbc.ir.ground.diag import InternalError, error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import GROUP, WARP
 from hbc.ir.lang.types import INDEX, Memory
-from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite
+from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite, statements
 
 MOST_THREADS = 1024
 SUFFIXES = ("", "_any_strides", "_by_threads")
@@ -155,8 +155,8 @@ def _kernel_name(unit: Unit) -> str:
 
 def _result(body: ir.Stmt) -> str:
     """What a block's last store that is not to its own memory writes."""
-    own = {n.buffer for n in nodes(body) if isinstance(n, ir.Allocate)}
-    stores = [n.buffer for n in nodes(body) if isinstance(n, ir.Store) and n.buffer not in own]
+    own = {n.buffer for n in statements(body) if isinstance(n, ir.Allocate)}
+    stores = [n.buffer for n in statements(body) if isinstance(n, ir.Store) and n.buffer not in own]
     return stores[-1] if stores else "kernel"
 
 
@@ -242,8 +242,8 @@ def _parameters(
         text = unit.scope.find(v).text
         arrays.append((f"{value_type(types[v].element)} {text}", text))
         values.append(text)
-    inside = {n.buffer for n in nodes(nest) if isinstance(n, ir.Allocate)}
-    written = {n.buffer for n in nodes(nest) if isinstance(n, ir.Store)}
+    inside = {n.buffer for n in statements(nest) if isinstance(n, ir.Allocate)}
+    written = {n.buffer for n in statements(nest) if isinstance(n, ir.Store)}
     touched = {n.buffer for n in nodes(nest) if isinstance(n, ir.Load | ir.Store | ir.Prefetch)}
     for buffer in (b for b in unit.buffers if b in touched - inside):
         held = unit.buffers[buffer]

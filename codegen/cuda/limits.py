@@ -11,7 +11,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.types import FRAGMENTS, Memory
-from hbc.ir.lang.walk import children, nodes
+from hbc.ir.lang.walk import children, nodes, statements
 
 _KIB = 1024
 SHARED_OF_ARCH = {
@@ -34,7 +34,7 @@ def _uses(s: ir.Stmt) -> Iterator[SharedUse]:
             if isinstance(c, ir.Stmt):
                 yield from _uses(c)
         return
-    shared = [n for n in nodes(s) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED]
+    shared = [n for n in statements(s) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED]
     if shared:
         largest = max(shared, key=array_bytes)
         arrays = tuple((a.buffer, array_bytes(a)) for a in shared)

@@ -17,7 +17,7 @@ MOST_CONSTANT = 48 * 1024  # bytes of a table that fits constant memory, with ro
 def write_tables(kernel: Kernel, tables: Sequence[tuple[Table, Buffer]], out: Writer) -> None:
     """The values of the tables, row by row. Constant memory has one value for all lanes at a time: it
     is for small tables whose indices are the same in all threads of a warp."""
-    scattered = set(_scattered(kernel.body, frozenset()))
+    scattered = set(_scattered(kernel.body, frozenset())) if tables else set[str]()
     for table, buffer in tables:
         values = table.values or (0,)
         row = table.shape[-1] if table.shape and table.values else len(values)

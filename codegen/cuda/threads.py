@@ -27,7 +27,7 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import WARP, Tiles, lanes_of, thread_count, thread_loops
 from hbc.ir.lang.types import FRAGMENTS, DType, Memory
-from hbc.ir.lang.walk import children, names_read, nodes
+from hbc.ir.lang.walk import children, names_read, statements
 
 DYNAMIC = "shared_memory"
 STATIC_SHARED = 48 * 1024
@@ -96,7 +96,7 @@ def shared_alignment(body: ir.Stmt) -> int:
 def _arrays(body: ir.Stmt) -> list[ir.Allocate]:
     """In shared memory, as they are declared."""
     shared = (Memory.SHARED, Memory.SIGNAL)
-    return [n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory in shared]
+    return [n for n in statements(body) if isinstance(n, ir.Allocate) and n.memory in shared]
 
 
 def array_bytes(s: ir.Allocate) -> int:

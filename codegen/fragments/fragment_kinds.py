@@ -21,7 +21,7 @@ from hbc.ir.lang.types import (
     U8,
     DType,
 )  # fmt: skip
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes, statements
 from hbc.ir.meaning.fragment_layout import Numbers, elements_of
 
 _TYPES = {
@@ -94,7 +94,7 @@ def fragment_kinds(
     from the fragments that they are computed with."""
     elements = {
         n.buffer: n.element
-        for n in nodes(body)
+        for n in statements(body)
         if isinstance(n, ir.Allocate) and n.memory in TILES_OF_LANES
     }
     kinds: dict[str, FragmentKind] = {}

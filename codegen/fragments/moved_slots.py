@@ -29,6 +29,7 @@ from hbc.ir.lang.walk import (
     map_stmt,
     nodes,
     rewrite,
+    statements,
     substitute,
     substitute_stmt,
 )
@@ -56,7 +57,7 @@ def _outside(s: ir.Stmt) -> ir.Stmt:
     s = map_stmt(s, lambda e: e, _outside)
     if not isinstance(s, ir.Allocate) or s.memory is not Memory.REGISTER:
         return s
-    loops = [n for n in nodes(s.body) if isinstance(n, ir.For) and _turns(n, s.buffer)]
+    loops = [n for n in statements(s.body) if isinstance(n, ir.For) and _turns(n, s.buffer)]
     if len(loops) != 1 or _touches(s.body, s.buffer) != _touches(loops[0], s.buffer):
         return s
     made = _moved(loops[0], s.buffer)
@@ -98,8 +99,8 @@ def _moved(loop: ir.For, buffer: str) -> ir.Stmt | None:
     if loop.start != _ZERO:
         return None
     before: list[ir.Stmt] = []
-    inner = {n.var for n in nodes(loop.body) if isinstance(n, ir.For)}
-    inner |= {n.name for n in nodes(loop.body) if isinstance(n, ir.LetStmt)}
+    inner = {n.var for n in statements(loop.body) if isinstance(n, ir.For)}
+    inner |= {n.name for n in statements(loop.body) if isinstance(n, ir.LetStmt)}
     body = _first_apart(loop.body, loop.var, buffer, before, inner)
     stores = [(nest, s) for nest, s in _stores(body, buffer, ()) if _slot(s.index, loop.var)]
     slots = {slot for _, s in stores if (slot := _slot(s.index, loop.var))}
@@ -211,6 +212,6 @@ def _first_apart(
 
 def _is_constant(s: ir.Stmt, buffer: str) -> bool:
     """Whether it stores constants in the buffer, and does nothing else."""
-    stores = [n for n in nodes(s) if isinstance(n, ir.Store)]
+    stores = [n for n in statements(s) if isinstance(n, ir.Store)]
     reads = any(isinstance(n, ir.Load) for n in nodes(s))
     return not reads and all(x.buffer == buffer and isinstance(x.value, ir.Const) for x in stores)

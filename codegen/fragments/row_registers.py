@@ -24,7 +24,16 @@ from hbc.ir.lang.build import add, const_value, eq, floordiv, mod, mul
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, children, map_stmt, nodes, rewrite, substitute, substitute_stmt
+from hbc.ir.lang.walk import (
+    block,
+    children,
+    map_stmt,
+    nodes,
+    rewrite,
+    statements,
+    substitute,
+    substitute_stmt,
+)
 
 _ROW = "row of a warp"  # not a name that a program can have
 Lane = tuple[str, int]
@@ -64,7 +73,9 @@ def _outside(s: ir.Stmt) -> ir.Stmt:
 def _found(s: ir.Stmt) -> dict[str, Rows]:
     """The arrays that are laid out anew, with their rows."""
     held = {
-        n.buffer for n in nodes(s) if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
+        n.buffer
+        for n in statements(s)
+        if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
     }
     if not held:
         return {}
@@ -181,7 +192,7 @@ def _rows_of(loop: ir.For, rows: Mapping[str, Rows]) -> Rows | None:
 def _unlike(loop: ir.For, rows: Mapping[str, Rows]) -> set[str]:
     """The arrays of a loop over rows that have different ones, or that it touches with updates of others."""
     touched = _touched(loop) & rows.keys()
-    plain = all(n.atomic is None for n in nodes(loop) if isinstance(n, ir.Store))
+    plain = all(n.atomic is None for n in statements(loop) if isinstance(n, ir.Store))
     return set() if plain and len({rows[b] for b in touched}) == 1 else touched
 
 

@@ -26,7 +26,7 @@ def whole_pieces(kernel: Kernel) -> Kernel:
     """The kernel with such nests twice, while a vector loop still says all that it does."""
     tiles = {
         n.buffer
-        for n in nodes(kernel.body)
+        for n in statements(kernel.body)
         if isinstance(n, ir.Allocate) and n.memory in TILES_OF_LANES
     }
     return kernel.map_body(lambda s: _stmt(s, tiles)) if tiles else kernel

@@ -20,7 +20,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS, WARP, tiles_in
 from hbc.ir.lang.types import INDEX, Memory
-from hbc.ir.lang.walk import contains, free_variables, inner_statements, nodes, substitute
+from hbc.ir.lang.walk import contains, free_variables, inner_statements, statements, substitute
 from hbc.ir.moves.bank_conflicts import Words, wavefronts
 
 WORD = 4  # bytes
@@ -45,7 +45,7 @@ def bank_uses(kernel: Kernel) -> list[BankUse]:
     width."""
     shared = {
         n.buffer: n
-        for n in nodes(kernel.body)
+        for n in statements(kernel.body)
         if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED
     }
     tiles = tiles_in(kernel.body)

@@ -14,7 +14,7 @@ from itertools import combinations
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, floordiv, lt, mod, mul, sub
-from hbc.ir.lang.walk import map_stmt, nodes, substitute_stmt
+from hbc.ir.lang.walk import map_stmt, nodes, statements, substitute_stmt
 
 
 def only_fills(s: ir.Stmt) -> bool:
@@ -111,7 +111,7 @@ def _independent(nests: Sequence[tuple[list[ir.For], ir.Stmt]]) -> bool:
             if loop.var in ranges:
                 return False
             ranges[loop.var] = Interval(loop.start, sub(add(loop.start, loop.extent), 1))
-        stores.append([n for n in nodes(body) if isinstance(n, ir.Store)])
+        stores.append([n for n in statements(body) if isinstance(n, ir.Store)])
     stored = {x.buffer for part in stores for x in part}
     if any(isinstance(n, ir.Load) and n.buffer in stored for _, b in nests for n in nodes(b)):
         return False

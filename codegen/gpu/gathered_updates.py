@@ -29,7 +29,7 @@ _FIRST = ir.const_index(0)
 
 def gathered_updates(kernel: Kernel) -> Kernel:
     """The kernel with its atomic updates gathered where they can be."""
-    if not any(isinstance(n, ir.Store) and n.atomic is not None for n in nodes(kernel.body)):
+    if not any(isinstance(n, ir.Store) and n.atomic is not None for n in statements(kernel.body)):
         return kernel
     everything = list(nodes(kernel.body))
     taken = {n.buffer for n in everything if isinstance(n, ir.Allocate | ir.Load | ir.Store)}

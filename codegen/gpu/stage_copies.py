@@ -44,7 +44,6 @@ from hbc.ir.lang.walk import (
     free_variables,
     map_stmt,
     names_read,
-    nodes,
     statements,
     substitute_stmt,
 )  # fmt: skip
@@ -57,8 +56,8 @@ MOST_STAGES = 16
 def stage_copies(kernel: Kernel) -> Kernel:
     """The kernel with every loop of `stages` above 1 pipelined. HbcError where one copies nothing."""
     taken = names_read(kernel.body)
-    taken |= {n.var for n in nodes(kernel.body) if isinstance(n, ir.For)}
-    taken |= {n.name for n in nodes(kernel.body) if isinstance(n, ir.LetStmt)}
+    taken |= {n.var for n in statements(kernel.body) if isinstance(n, ir.For)}
+    taken |= {n.name for n in statements(kernel.body) if isinstance(n, ir.LetStmt)}
     return kernel.map_body(_Pass(taken).stmt)
 
 

@@ -28,7 +28,7 @@ def sums_in_place(kernel: Kernel) -> Kernel:
     instructions = {i.name: i for i in kernel.instructions}
     if not any(i.place.asynchronous for i in kernel.instructions):
         return kernel
-    allocated = (n for n in nodes(kernel.body) if isinstance(n, ir.Allocate))
+    allocated = (n for n in statements(kernel.body) if isinstance(n, ir.Allocate))
     tiles = {a.buffer: a for a in allocated if a.memory in TILES_OF_LANES}
     return kernel.map_body(lambda s: _stmt(s, instructions, tiles))
 
@@ -64,7 +64,7 @@ def _joined(
         return None
     read = {n.buffer for n in nodes(rest) if isinstance(n, ir.Load)}
     for s in body[first + 1 : last]:
-        stored = {n.buffer for n in nodes(s) if isinstance(n, ir.Store)}
+        stored = {n.buffer for n in statements(s) if isinstance(n, ir.Store)}
         if stored & read or _touches(s, {end.buffer}):
             return None
     begin = _replaced(body[last], end, replace(end, value=rest))

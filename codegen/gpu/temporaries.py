@@ -26,13 +26,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import WARP, Tiles, by_warps, thread_count, thread_loops, tiles_in
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import (
-    children,
-    map_stmt,
-    nodes,
-    rewrite,
-    statements,
-)
+from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
 
 THREADS_A_BLOCK = 256
 ALIGNED = 32  # elements: slots begin at multiples of 32 bytes at least, which fragments ask for
@@ -41,7 +35,7 @@ _OWN = (Memory.STACK, Memory.HEAP, Memory.AUTO)
 
 def place_temporaries(kernel: Kernel) -> Kernel:
     """The kernel in which temporaries are where fragments may be moved from and to."""
-    taken = {n.var for n in nodes(kernel.body) if isinstance(n, ir.For)}
+    taken = {n.var for n in statements(kernel.body) if isinstance(n, ir.For)}
     pass_ = _Pass(taken, tiles_in(kernel.body))
     before = {id(s) for s in statements(kernel.body)}  # simplified, where they are left as they are
     return simplify_kernel(kernel.map_body(pass_.host), before)

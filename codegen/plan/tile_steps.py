@@ -16,7 +16,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import broadcast, const_value
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import map_children, map_stmt, nodes, operands
+from hbc.ir.lang.walk import map_children, map_stmt, nodes, operands, statements
 
 
 @record
@@ -105,7 +105,9 @@ def reads_of(step: TileStep) -> tuple[str, ...]:
 def tiles_of(s: ir.Stmt) -> dict[str, ir.Allocate]:
     """The allocations of tiles in `s` by name; the last of several."""
     return {
-        n.buffer: n for n in nodes(s) if isinstance(n, ir.Allocate) and n.memory is Memory.AMX_TILE
+        n.buffer: n
+        for n in statements(s)
+        if isinstance(n, ir.Allocate) and n.memory is Memory.AMX_TILE
     }
 
 

@@ -76,10 +76,10 @@ class Walk:
     @staticmethod
     def of(nest: ir.For, strides: frozenset[str]) -> Walk:
         """For what stands in `nest`, the innermost loop over blocks."""
-        own = [n for n in nodes(nest) if isinstance(n, ir.Allocate)]
+        own = [n for n in statements(nest) if isinstance(n, ir.Allocate)]
         shared = frozenset(a.buffer for a in own if a.memory is Memory.SHARED)
         private = {a.buffer for a in own} - shared
-        stored = {n.buffer for n in nodes(nest) if isinstance(n, ir.Store)}
+        stored = {n.buffer for n in statements(nest) if isinstance(n, ir.Store)}
         tiles = tiles_in(nest)
         most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
         scope = ir.BarrierScope.WARP if most <= WARP else ir.BarrierScope.BLOCK

@@ -20,7 +20,7 @@ from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.launches import THREADS
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, map_stmt, nodes, statements
+from hbc.ir.lang.walk import block, map_stmt, statements
 
 _WHOLE = Memory.WMMA  # fragments that are moved as a whole
 BEGIN, ROW = 32, 16
@@ -29,7 +29,7 @@ BEGIN, ROW = 32, 16
 
 def moves_anywhere(kernel: Kernel) -> Kernel:
     """The kernel where fragments are loaded from arguments, and stored to them, whatever their strides."""
-    allocated = [n for n in nodes(kernel.body) if isinstance(n, ir.Allocate)]
+    allocated = [n for n in statements(kernel.body) if isinstance(n, ir.Allocate)]
     tiles = frozenset(a.buffer for a in allocated if a.memory is _WHOLE)
     arguments = {a.name: a for a in kernel.arguments}
     work = _Work(arguments, tiles, {a.buffer for a in allocated})

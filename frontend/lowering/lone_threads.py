@@ -10,14 +10,14 @@ from collections.abc import Collection
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.walk import map_stmt, nodes, statements
+from hbc.ir.lang.walk import map_stmt, statements
 
 _THREADS = (ir.LoopKind.THREAD, ir.LoopKind.LANE)
 
 
 def lone_threads(kernel: Kernel) -> Kernel:
     """The kernel in which every store of a block is in a loop over threads."""
-    taken = {n.var for n in nodes(kernel.body) if isinstance(n, ir.For)}
+    taken = {n.var for n in statements(kernel.body) if isinstance(n, ir.For)}
     return kernel.map_body(lambda s: _outside(s, taken))
 
 

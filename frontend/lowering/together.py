@@ -11,7 +11,7 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, not_, or_
 from hbc.ir.lang.kernel import Check, Kernel
-from hbc.ir.lang.walk import all_names, map_stmt, nodes, rewrite
+from hbc.ir.lang.walk import all_names, map_stmt, rewrite, statements
 
 
 def together(
@@ -38,7 +38,7 @@ def _own_names(apart: Sequence[Schedule], kernels: Sequence[Kernel]) -> list[ir.
     taken: set[str] = set()
     bodies = []
     for s, k in zip(apart, kernels, strict=True):
-        own = {n.buffer for n in nodes(k.body) if isinstance(n, ir.Allocate)}
+        own = {n.buffer for n in statements(k.body) if isinstance(n, ir.Allocate)}
         names = {old: _fresh(f"{old}_{s.name}", taken | own) for old in sorted(own & taken)}
         bodies.append(_renamed(k.body, names, s.name))
         taken |= all_names(bodies[-1])

@@ -21,6 +21,7 @@ from hbc.ir.lang.walk import (
     map_stmt,
     nodes,
     rename_buffer,
+    statements,
     substitute,
 )
 
@@ -149,7 +150,7 @@ class KeptArrays:
 
     def _is_fill(self, s: ir.Stmt, way: _Way) -> bool:
         """Whether a statement stores to such arrays alone and depends on nothing else."""
-        inner = {n.buffer for n in nodes(s) if isinstance(n, ir.Allocate)}
+        inner = {n.buffer for n in statements(s) if isinstance(n, ir.Allocate)}
         strides = {
             a.stride_name(d) for a in self._constants.values() for d in range(len(a.extents))
         }
@@ -159,7 +160,7 @@ class KeptArrays:
             bool(into) and into <= set(self._arrays)
             and loaded(s) <= {*self._arrays, *self._constants, *self._tables, *inner}
             and free_variables(s) <= known
-            and not any(isinstance(n, ir.Assert) for n in nodes(s))
+            and not any(isinstance(n, ir.Assert) for n in statements(s))
         )  # fmt: skip
 
     def _sources(self, s: ir.Stmt) -> set[str]:
@@ -178,8 +179,8 @@ class KeptArrays:
         return not loaded(e) and free_variables(e) <= self._sizes | set(way.names)
 
 
-def stored(n: ir.Node) -> set[str]:
-    return {x.buffer for x in nodes(n) if isinstance(x, ir.Store)}
+def stored(s: ir.Stmt) -> set[str]:
+    return {x.buffer for x in statements(s) if isinstance(x, ir.Store)}
 
 
 def loaded(n: ir.Node) -> set[str]:

@@ -28,7 +28,7 @@ def check_launches(kernel: Kernel) -> None:
 
 def tiles_in(s: ir.Stmt) -> Tiles:
     """Those that a statement allocates."""
-    allocated = (n for n in nodes(s) if isinstance(n, ir.Allocate))
+    allocated = (n for n in statements(s) if isinstance(n, ir.Allocate))
     return {a.buffer: FRAGMENT_LANES.get(a.memory, 1) for a in allocated if a.memory in TILES}
 
 

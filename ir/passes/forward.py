@@ -21,7 +21,15 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import TILES, Memory
-from hbc.ir.lang.walk import block, children, map_children, map_stmt, nodes, rewrite_stmt
+from hbc.ir.lang.walk import (
+    block,
+    children,
+    map_children,
+    map_stmt,
+    nodes,
+    rewrite_stmt,
+    statements,
+)
 
 
 @record
@@ -76,7 +84,9 @@ def forward(kernel: Kernel) -> Kernel:
     """The kernel without such copies of its inputs."""
     inputs = frozenset(a.name for a in kernel.arguments if not a.output)
     tiles = frozenset(
-        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
+        n.buffer
+        for n in statements(kernel.body)
+        if isinstance(n, ir.Allocate) and n.memory in TILES
     )
 
     def below(s: ir.Stmt) -> ir.Stmt:

@@ -7,7 +7,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import statements
 
 
 def register_pressure(kernel: Kernel, target: Target) -> list[Diagnostic]:
@@ -16,7 +16,9 @@ def register_pressure(kernel: Kernel, target: Target) -> list[Diagnostic]:
         return []
     have = target.vector_registers
     held = (
-        n for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
+        n
+        for n in statements(kernel.body)
+        if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
     )
     most = {a.span: a for a in sorted(held, key=lambda a: _registers(a, target))}
     counts = ((a, _registers(a, target)) for a in most.values())

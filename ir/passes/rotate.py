@@ -22,7 +22,7 @@ from hbc.ir.lang.walk import (
     free_variables,
     map_children,
     map_stmt,
-    nodes,
+    statements,
     substitute,
     substitute_stmt,
 )
@@ -61,7 +61,7 @@ def _is_mask(load: ir.Load) -> bool:
 
 
 def _pipeline(loop: ir.For) -> ir.Stmt:
-    written = frozenset(n.buffer for n in nodes(loop.body) if isinstance(n, ir.Store))
+    written = frozenset(n.buffer for n in statements(loop.body) if isinstance(n, ir.Store))
     loads = _Loads(loop.var, written)
     body = _collect(loop, loop.body, loads, frozenset())
     plain = replace(loop, marks=replace(loop.marks, stages=1))

@@ -23,7 +23,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import BOOL, Memory
-from hbc.ir.lang.walk import block, children, free_variables, map_stmt, nodes, rewrite
+from hbc.ir.lang.walk import block, children, free_variables, map_stmt, nodes, rewrite, statements
 from hbc.ir.vectors.lane_offsets import Offsets, lane_offsets
 
 LEAST_BITS = 128  # what is shorter is no vector
@@ -126,7 +126,7 @@ def _straight(s: ir.Stmt, reads: _Reads) -> Iterator[ir.Expr]:
             if mask is None:
                 yield value
         case _:
-            reads.stored.update(n.buffer for n in nodes(s) if isinstance(n, ir.Store))
+            reads.stored.update(n.buffer for n in statements(s) if isinstance(n, ir.Store))
 
 
 def _repeated(e: ir.Expr) -> ir.Expr:

@@ -14,7 +14,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import contains, nodes
+from hbc.ir.lang.walk import contains, nodes, statements
 from hbc.ir.vectors.slow_lanes import Place, Way, is_unit, places, step_along, way_of, written
 
 
@@ -54,7 +54,7 @@ class Statement:
 
 def reached(kernel: Kernel) -> list[Statement]:
     """The statements in the order of the program. `kernel` has its vector loops still."""
-    memories = {n.buffer: n.memory for n in nodes(kernel.body) if isinstance(n, ir.Allocate)}
+    memories = {n.buffer: n.memory for n in statements(kernel.body) if isinstance(n, ir.Allocate)}
     copies: dict[tuple[str, Span | None], list[Place]] = {}
     for place in places(kernel.body, (), {}):
         copies.setdefault((place.store.buffer, place.store.span), []).append(place)

@@ -23,7 +23,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import TILES, Memory
-from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, substitute
+from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, statements, substitute
 from hbc.ir.vectors.integers import MOST_BITS
 from hbc.ir.vectors.small_table import BLOCK, is_in_small_table
 
@@ -77,7 +77,7 @@ def slow_lanes(
     their own."""
     if target.vector_bits == 0 or target.machine == GPU:
         return []
-    allocated = [n for n in nodes(kernel.body) if isinstance(n, ir.Allocate)]
+    allocated = [n for n in statements(kernel.body) if isinstance(n, ir.Allocate)]
     arrays = {n.buffer: n.memory for n in allocated}
     extents = {a.name: a.known_extent for a in kernel.arguments}
     extents |= {n.buffer: int(n.extent.value) for n in allocated if isinstance(n.extent, ir.Const)}
