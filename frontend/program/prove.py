@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hbc.ir.algebra import facts
+from hbc.ir.algebra.form import MOST_REMEMBERED
 from hbc.ir.algebra.linear import Linear, linear, plus, scaled, shifted, without
 from hbc.ir.algebra.lower_bound import least
 from hbc.ir.lang import nodes as ir
@@ -35,6 +36,8 @@ class SizeFacts:
         signature = form.signature
         known = self.answers.get(signature)
         if known is None:
+            if len(self.answers) >= MOST_REMEMBERED:
+                self.answers.clear()
             flat = without_quotients(form)
             known = self.answers[signature] = flat is not None and self._holds(flat)
         return known

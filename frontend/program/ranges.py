@@ -8,6 +8,7 @@ and unions are exact in this shape.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from hbc.frontend.program.prove import SizeFacts
 from hbc.ir.algebra.linear import Linear, minus, of_atom, plus, scaled, to_expr
@@ -150,14 +151,17 @@ def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Li
     return tuple(deciding.values())
 
 
+_NOTHING: Final = SizeFacts()
+"""Of all sizes: its answers are for good, and nearly all are asked for again."""
+
+
 def deciding(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Linear, ...]:
     """Without those that another bounds for all sizes: what several readers need of a level of a pyramid
     differs by roundings alone."""
     kept: list[Linear] = []
-    nothing = SizeFacts()
 
     def decides(f: Linear, g: Linear) -> bool:
-        return nothing.prove(minus(f, g) if pick is max else minus(g, f))
+        return _NOTHING.prove(minus(f, g) if pick is max else minus(g, f))
 
     for f in forms:
         if any(decides(g, f) for g in kept):

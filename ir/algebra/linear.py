@@ -286,11 +286,16 @@ def factors(e: ir.Expr) -> list[ir.Expr]:
 
 def product_of(parts: list[ir.Expr]) -> ir.Expr:
     """The atom that is the product of these."""
-    first, *others = sorted(parts, key=lambda f: show(f).swapcase())
+    first, *others = sorted(parts, key=_text)
     result = first
     for f in others:
         result = binary(ir.Op.MUL, result, f)
     return result
+
+
+def _text(e: ir.Expr) -> str:
+    """What atoms are ordered by: that of a node is written once."""
+    return show(e).swapcase() if isinstance(e, ir.Var) else of_atom(e).keys[0]
 
 
 def _is_arithmetic(e: ir.Expr) -> bool:

@@ -95,7 +95,7 @@ def simplify_kernel(kernel: Kernel, done: Collection[int] = ()) -> Kernel:
 
 
 def _expr(e: ir.Expr, scope: Scope) -> ir.Expr:
-    if isinstance(e, ir.Const | ir.Var) or id(e) in scope.done:
+    if e.__class__ is ir.Const or e.__class__ is ir.Var or id(e) in scope.done:
         return e
     known = scope.seen.get(id(e))
     if known is not None:

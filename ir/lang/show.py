@@ -10,6 +10,7 @@ import json
 import math
 import re
 from dataclasses import fields
+from functools import lru_cache
 from typing import Final, assert_never
 
 from hbc.ir.lang import nodes as ir
@@ -35,6 +36,7 @@ STATEMENTS: Final = frozenset(
     }
 )
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MOST_NAMES: Final = 4096  # of which the text is remembered
 
 
 def show(node: ir.Node) -> str:
@@ -55,6 +57,7 @@ def show_kernel(kernel: Kernel) -> str:
     return "\n".join([*lines, *_braced("", kernel.body, 0)]) + "\n"
 
 
+@lru_cache(MOST_NAMES)
 def name_text(name: str) -> str:
     """The name, in backquotes unless it is a plain identifier that means nothing else."""
     if IDENTIFIER.fullmatch(name) and name not in RESERVED and name not in STATEMENTS:
@@ -80,6 +83,8 @@ def value_text(value: int | float | bool, element: DType) -> str:
 def _expr(e: ir.Expr, level: int) -> str:
     """`e`, in parentheses when it binds weaker than `level`."""
     match e:
+        case ir.Const(value=int() as value, type=t) if t is INDEX:
+            return str(value)
         case ir.Const(value=value, type=t):
             text = value_text(value, t.element)
             return text if t in (INDEX, CONDITION) else f"{text}:{t}"
