@@ -83,12 +83,15 @@ def _gather(e: ir.Access, stored: Stored, indices: tuple[Value, ...], points: Po
         outside = (offset < 0) | (offset >= stored.shape[dim])
         if index.e is not None:
             unsure = unsure | (index.e > 0)
+        if not outside.any():
+            at.append(offset)
+            continue
         if points.perhaps is not None:
             lost = lost | (outside & points.perhaps)
         wrong = outside & points.certain
         if wrong.any():
             _refuse(e, stored, indices, np.argmax(np.broadcast_to(wrong, points.shape)), points)
-        at.append(np.clip(offset, 0, max(stored.shape[dim] - 1, 0)) if outside.any() else offset)
+        at.append(np.clip(offset, 0, max(stored.shape[dim] - 1, 0)))
     if not all(stored.shape):
         return Value(np.zeros(points.shape, stored.value.x.dtype))
     places = tuple(at)
