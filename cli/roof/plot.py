@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from math import atan2, degrees
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from hbc.cli.files.replace_file import replace_file
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 OWN, OTHERS, ROOF, FAINT = "#d1495b", "#30638e", "#222222", "#9a9a9a"
 MARKERS = "osD^vP*X"
+LETTERS = 84  # of a line of the title, which is as wide as the picture at most
 Point = tuple[float, float]
 Slopes = list[tuple["Annotation", Point, Point]]
 """Labels, each with two points that it lies along."""
@@ -69,10 +71,9 @@ def draw_roofline(path: Path, title: str, speed: Speed, beside: Mapping[str, flo
             intensity, rate, MARKERS[n % len(MARKERS)], color=OWN if name == "hbc" else OTHERS,
             markersize=8, alpha=0.85, linestyle="none", label=f"{name}: {rate:.3g} {unit}{ratio}",
         )  # fmt: skip
-    axes.set(
-        xlabel="operations per byte of the arrays", ylabel=unit, xscale="log", yscale="log",
-        title=f"{title}: {speed.roof_share:.0%} of the roof",
-    )  # fmt: skip
+    axes.set(xlabel="operations per byte of the arrays", ylabel=unit, xscale="log", yscale="log")
+    whole = fill(f"{title}: {speed.roof_share:.0%} of the roof", LETTERS)
+    axes.set_title(whole, fontsize=10)
     axes.legend(loc="lower right", fontsize=9)
     axes.grid(which="major", alpha=0.25)
     _turn(slopes, figure, axes)

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import resources
+from itertools import accumulate
 from pathlib import Path
 
 from hbc.cli.files.replace_file import write_text
@@ -193,7 +194,15 @@ def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -
                 team.seconds("copy", [bytes_, rounds], [bytes_ // 2, bytes_ // 2]),
             ]
             bandwidths[level] = threads * bytes_ * rounds / min(times)
-    return bandwidths
+    return none_below(bandwidths)
+
+
+def none_below(bandwidths: Mapping[str, float]) -> dict[str, float]:
+    """The same, the nearest level first: none is slower than one that lies farther away, which only a busy
+    machine makes it seem."""
+    levels = list(bandwidths)[::-1]
+    least = accumulate((bandwidths[level] for level in levels), max)
+    return dict(reversed([*zip(levels, least, strict=True)]))
 
 
 class _Team:

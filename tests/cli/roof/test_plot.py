@@ -35,6 +35,15 @@ def test_rates_and_roofs(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
+def test_a_long_title_has_lines(tmp_path: Path) -> None:
+    """It was cut off at both sides of the picture."""
+    file = tmp_path / "roof.svg"
+    title = "gemm for avx512vbmi, schedule fast, which is written for avx512, at M = 1024, N = 1024"
+    plot.draw_roofline(file, title, SPEED, {})
+    lines = [text for text in drawn(file) if text in f"{title}: 50% of the roof"]
+    assert " ".join(lines) == f"{title}: 50% of the roof" and len(lines) == 2
+
+
 @pytest.mark.parametrize(("ending", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
 def test_formats(tmp_path: Path, ending: str, start: bytes) -> None:
     plot.draw_roofline(tmp_path / f"roof{ending}", "blur", SPEED, {})

@@ -79,6 +79,13 @@ def test_roofs_above_a_run_stay(measured: roofs.Roofs, monkeypatch: pytest.Monke
     assert speed_of((10.0,), work, measured, Progress(None)).roofs is measured
 
 
+def test_a_nearer_level_is_no_slower() -> None:
+    """On a busy machine L3 was measured below memory."""
+    seen = {"L1": 379.0, "L2": 140.0, "L3": 15.0, "DRAM": 23.0}
+    assert roofs.none_below(seen) == {"L1": 379.0, "L2": 140.0, "L3": 23.0, "DRAM": 23.0}
+    assert list(roofs.none_below(seen)) == list(seen)
+
+
 def test_the_best_round_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What else the machine does can only make it slower."""
     team, rounds = object.__new__(roofs._Team), iter([5.0, 2.0, 7.0])
