@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from hbc.cli.files.replace_file import check_replaceable, replace_file
@@ -81,7 +82,7 @@ def _search_of(r: Result) -> Any:
                   label=f"refused or failed: {len(bad)}")  # fmt: skip
     axes.set(xlabel="seconds", ylabel=unit, xlim=(0, None), ylim=(0, None))
     sizes = f" at {r.job.sizes}" if r.job.sizes else ""
-    axes.set_title(f"{r.job.pipeline.name} for {r.job.target.name}{sizes}", fontsize=10)
+    axes.set_title(fill(f"{r.job.pipeline.name} for {r.job.target.name}{sizes}", 90), fontsize=10)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, loc="lower right")
     return figure
