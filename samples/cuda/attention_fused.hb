@@ -3,7 +3,7 @@
 #
 #     S = Q K^T,   O = softmax(S / sqrt(D)) V   (softmax over each row)
 #
-# The keys come 64 at a time. `most` is the largest score so far of each query, `total` the sum of its weights so
+# The keys come N at a time. `most` is the largest score so far of each query, `total` the sum of its weights so
 # far, `mean` the mean of the values so far with these weights: what a block of keys adds is weighed against what
 # there was. Both scans, `most` and `total`, run along with the loop over blocks of keys (`store_at` around it,
 # `compute_at` in it), and two of their steps are kept. Beyond the last key stands the last one again, with weight 0.
@@ -14,6 +14,8 @@ type   T = f16  # or bf16
 param  D: i64 = 64  # a multiple of 16
 param  causal: i64 = 0  # 1: a query sees the keys up to its own place
 param  G: i64 = 1  # heads of queries for each of keys and values; B is a multiple of it
+param  N: i64 = 64  # keys at a time; 32 leave more registers where D is more than 128
+param  stages: i64 = min(4, 512 / D)  # of keys and values by wgmma
 param  R: i64 = max(16, min(32, 2048 / D))  # queries of a warp by mma.sync
 input  Q: T[B, L, D]
 input  K: T[B / G, L, D]
@@ -23,16 +25,16 @@ require 1 <= L
 
 def scaled(x)  = x * (1.4426950408889634 / sqrt(f32(D)))
 def seen(i, l) = select(causal == 1, l <= i, l < L)
-def steps(i)   = min((L + 63) / 64, select(causal == 1, 2 * (i / 128) + 2, (L + 63) / 64))
+def steps(i)   = min((L + N - 1) / N, select(causal == 1, 128 / N * (i / 128 + 1), (L + N - 1) / N))
 
-keys[b, n, l, d]   = clamp_edge(K)[b / G, 64 * n + l, d]
-values[b, n, l, e] = clamp_edge(V)[b / G, 64 * n + l, e]
+keys[b, n, l, d]   = clamp_edge(K)[b / G, N * n + l, d]
+values[b, n, l, e] = clamp_edge(V)[b / G, N * n + l, e]
 
-reduce d in D, u in 64, v in 64, j in 64, t in steps(i), r in (L + 63) / 64
+reduce d in D, u in N, v in N, j in N, t in steps(i), r in (L + N - 1) / N
 dot[b, i, n, l]    = 0
 dot[b, i, n, l]   += f32(Q[b, i, d]) * f32(keys[b, n, l, d])
 copy[b, i, n, l]   = dot[b, i, n, l]
-score[b, i, n, l]  = select(seen(i, 64 * n + l), copy[b, i, n, l], -inf)
+score[b, i, n, l]  = select(seen(i, N * n + l), copy[b, i, n, l], -inf)
 best[b, i, n]      = -inf
 best[b, i, n]   max= score[b, i, n, u]
 most[b, i, n]      = -inf
@@ -117,11 +119,11 @@ schedule wgmma for cuda {
     mean.compute_at(O, io).store_in(wgmma_accumulator)
     mean.split(i, iw, iv, 64).gpu_threads(iw).vectorize(iv).vectorize(e)
     mean.update.split(i, iw, iv, 64).reorder(b, t, iw, iv, e).gpu_threads(iw)
-    mean.update.vectorize(iv).vectorize(e).pipeline(t, 4).compute_with(total.update, t)
+    mean.update.vectorize(iv).vectorize(e).pipeline(t, stages).compute_with(total.update, t)
     less.compute_at(mean.update, t).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
     total.compute_at(O, io).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
     total.update.split(i, iw, il, 16).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
-    total.update.pipeline(t, 4)
+    total.update.pipeline(t, stages)
     most.store_at(O, io).compute_at(mean.update, t).store_in(registers).reorder_storage(b, n, i)
     most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)

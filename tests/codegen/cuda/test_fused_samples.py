@@ -51,6 +51,13 @@ def test_attention_of_other_depths(schedule: str, depth: int, tmp_path: Path) ->
     assert spills("attention_fused", schedule, tmp_path, settings) == 0
 
 
+@pytest.mark.parametrize(("schedule", "depth"), [("mma", "192"), ("wgmma", "256")])
+def test_attention_of_great_depths(schedule: str, depth: str, tmp_path: Path) -> None:
+    """Right; more than registers hold, but for 192 with indices of 32 bits."""
+    settings = {"D": depth, "causal": "1", "N": "32" if schedule == "mma" else "64"}
+    assert count_agreeing("attention_fused", schedule, tmp_path, settings, [{"B": 1, "L": 70}]) == 1
+
+
 def test_attention_of_groups(tmp_path: Path) -> None:
     """Two heads of queries for each of keys and values, in bf16."""
     settings = {"T": "bf16", "G": "2"}
