@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hbc.cli.compiled import Compiled, Runner
     from hbc.cli.runs.stages import Stage
     from hbc.cli.runs.trials_by_size import Tried
-    from hbc.cli.show.report import Progress
+    from hbc.cli.show.report import Json, Progress
     from hbc.frontend.program.funcs import Example
     from hbc.ir.lang.kernel import Kernel
 
@@ -123,74 +123,84 @@ def native_stage(
 def _report(
     compiled: Compiled, stages: Sequence[Stage], runner: Runner, tried: Tried, as_json: bool
 ) -> None:
-    from hbc.cli.runs.emulation import counts_text
     from hbc.cli.show.report import notice, print_json, print_table
 
     chosen = compiled.chosen
     several = () if chosen.schedule is None else chosen.schedule.choices
     by_schedule = {s.name: tried[s.name] for s in several}
     if as_json:
-        print_json(
-            {
-                "kernel": compiled.source.name,
-                "target": chosen.target.name,
-                "schedule": chosen.schedule_name,
-                "ok": all(stage.ok for stage in stages),
-                "trials": sum(stage.trials for stage in stages),
-                "max_error_over_bound": max(stage.worst for stage in stages),
-                "assumes_finite": compiled.kernel.assumes_finite,
-                "emulated": next((dict(s.emulated) for s in stages if s.emulated), None),
-                "by_functions": list(runner.functions),
-                **({"by_schedule": by_schedule} if several else {}),
-                "stages": [
-                    {
-                        "name": stage.name,
-                        "ok": stage.ok,
-                        "trials": stage.trials,
-                        "max_error_over_bound": stage.worst,
-                        "elements": stage.elements,
-                        "not_compared": stage.anything,
-                        "mistakes": stage.mistakes,
-                    }
-                    for stage in stages
-                ],
-            }
-        )
+        print_json(_as_object(compiled, stages, runner, by_schedule))
         return
-    rows = [
-        (
-            stage.name,
-            str(stage.trials),
-            "exact" if stage.worst == 0 else f"{stage.worst:.2g}",
-            "WRONG" if not stage.ok else "ok" if stage.trials else "not tried",
-        )
+    for note in _notes(compiled, stages, by_schedule):
+        notice(f"note: {note}")
+    by = f", which is written for {chosen.written_for}" if chosen.written_for else ""
+    title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}{by}"
+    print_table(title, ("stage", "trials>", "error / bound>", ""), [_row(s) for s in stages])
+
+
+def _row(stage: Stage) -> tuple[str, str, str, str]:
+    error = "exact" if stage.worst == 0 else f"{stage.worst:.2g}"
+    verdict = "WRONG" if not stage.ok else "ok" if stage.trials else "not tried"
+    return stage.name, str(stage.trials), error, verdict
+
+
+def _as_object(
+    compiled: Compiled, stages: Sequence[Stage], runner: Runner, by_schedule: Mapping[str, int]
+) -> dict[str, Json]:
+    """Stable keys: docs/json.md."""
+    found: dict[str, Json] = {
+        "kernel": compiled.source.name,
+        "target": compiled.chosen.target.name,
+        "schedule": compiled.chosen.schedule_name,
+        "ok": all(stage.ok for stage in stages),
+        "trials": sum(stage.trials for stage in stages),
+        "max_error_over_bound": max(stage.worst for stage in stages),
+        "assumes_finite": compiled.kernel.assumes_finite,
+        "emulated": next((dict(s.emulated) for s in stages if s.emulated), None),
+        "by_functions": list(runner.functions),
+    }
+    if by_schedule:
+        found["by_schedule"] = dict(by_schedule)
+    found["stages"] = [
+        {
+            "name": stage.name,
+            "ok": stage.ok,
+            "trials": stage.trials,
+            "max_error_over_bound": stage.worst,
+            "elements": stage.elements,
+            "not_compared": stage.anything,
+            "mistakes": stage.mistakes,
+        }
         for stage in stages
     ]
+    return found
+
+
+def _notes(
+    compiled: Compiled, stages: Sequence[Stage], by_schedule: Mapping[str, int]
+) -> Iterator[str]:
+    """What a user should know of what was tried, and what was not."""
+    from hbc.cli.runs.emulation import counts_text
+
     untried = [stage.name for stage in stages if not stage.trials]
     if untried and any(stage.trials for stage in stages if stage.name != "native"):
         passes = ", ".join(untried)
-        notice(
-            f"note: {passes}: too many statements, interpreted only where the last pass is wrong"
-        )
+        yield f"{passes}: too many statements, interpreted only where the last pass is wrong"
     elif untried:
-        notice("note: no sizes were found that the kernel accepts and the interpreter can handle")
+        yield "no sizes were found that the kernel accepts and the interpreter can handle"
     for name, times in by_schedule.items():
         if not times:
-            hint = "give some by --set"
-            notice(f"note: no sizes were found at which `{name}` is chosen: {hint}")
+            yield f"no sizes were found at which `{name}` is chosen: give some by --set"
     if compiled.kernel.assumes_finite:
-        notice("note: all inputs were finite: an infinity or NaN may reach neighbouring results")
+        yield "all inputs were finite: an infinity or NaN may reach neighbouring results"
     for stage in [stage for stage in stages if stage.anything][-1:]:
-        notice(
-            f"note: {stage.name}: {stage.anything:,} of {stage.elements:,} elements could not be compared: "
+        yield (
+            f"{stage.name}: {stage.anything:,} of {stage.elements:,} elements could not be compared: "
             "by an overflow or a NaN that is near, rounding makes them anything"
         )
     for stage in stages:
         if stage.emulated:
-            notice(f"note: {stage.name}: the emulator executed {counts_text(stage.emulated)}")
+            yield f"{stage.name}: the emulator executed {counts_text(stage.emulated)}"
     if by_schedule:
         listed = ", ".join(f"`{name}` in {times}" for name, times in by_schedule.items())
-        notice(f"note: chosen by size: {listed} of {sum(by_schedule.values())} trials")
-    by = f", which is written for {chosen.written_for}" if chosen.written_for else ""
-    title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}{by}"
-    print_table(title, ("stage", "trials>", "error / bound>", ""), rows)
+        yield f"chosen by size: {listed} of {sum(by_schedule.values())} trials"
