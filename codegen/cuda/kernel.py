@@ -215,11 +215,10 @@ def _uses(lines: Sequence[str], name: str) -> bool:
 
 def _block_indices(loops: Sequence[ir.For], used: Collection[str], device: Unit) -> None:
     """Prints what the loops' variables are in a block."""
-    axes = dict(zip(reversed(loops), AXES, strict=False))
-    for loop in loops:
+    for loop, axis in zip(loops, reversed(AXES[: len(loops)]), strict=True):
         start = scalar(loop.start, device)
         variable = device.scope.declare(loop.var, nonnegative=True)
-        index = f"blockIdx.{axes[loop]}"
+        index = f"blockIdx.{axis}"
         text = index if start.text == "0" else f"{start} + {index}"
         if loop.var in used:
             device.out.line(f"const {device.index} {variable} = {text};")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
+from typing import Final
 
 from hbc.ir.algebra.bounds import Interval, bounds
 from hbc.ir.algebra.linear import (
@@ -46,6 +47,7 @@ class Span:
     alone: ir.Expr = field(default=ir.const_bool(True))
 
 
+EXTREMES: Final = (ir.Op.MIN, ir.Op.MAX)
 Clamps = dict[ir.Expr, Span]
 """Minima and maxima, and when they are the operand that depends on the loop."""
 
@@ -56,7 +58,7 @@ def clamped_indices(s: ir.Stmt, var: str, inner: Ranges, bound: Collection[str])
     clamps: Clamps = {}
     for load in nodes(s):
         for n in nodes(load.index) if isinstance(load, ir.Load) else ():
-            if isinstance(n, ir.Binary) and n not in clamps:
+            if isinstance(n, ir.Binary) and n.op in EXTREMES and n not in clamps:
                 spans = _spans(n, var, inner)
                 if spans and all(_is_outside(span, bound) for span in spans.values()):
                     clamps |= spans
@@ -67,7 +69,8 @@ def without_clamps(s: ir.Stmt, clamps: Clamps, var: str) -> ir.Stmt:
     """The statement in iterations in which none of them meets its limit."""
 
     def index(e: ir.Expr) -> ir.Expr:
-        if e in clamps and (kept := _kept(e, var)) is not None:
+        extreme = isinstance(e, ir.Binary) and e.op in EXTREMES
+        if extreme and e in clamps and (kept := _kept(e, var)) is not None:
             return index(kept)
         return map_children(e, index)
 
@@ -82,7 +85,7 @@ def without_clamps(s: ir.Stmt, clamps: Clamps, var: str) -> ir.Stmt:
 
 def _kept(e: ir.Expr, var: str) -> ir.Expr | None:
     """The operand of an extreme that depends on the loop, if one alone does."""
-    if not isinstance(e, ir.Binary) or e.op not in (ir.Op.MIN, ir.Op.MAX) or e.type != INDEX:
+    if not isinstance(e, ir.Binary) or e.op not in EXTREMES or e.type != INDEX:
         return None
     depends = [x for x in (e.a, e.b) if mentions(x, var)]
     return depends[0] if len(depends) == 1 else None
@@ -116,7 +119,7 @@ def _plain(e: ir.Expr, var: str, inner: Ranges, clamps: Clamps) -> ir.Expr | Non
     """An operand without the extremes in it, whose spans are added to `clamps`."""
     if not isinstance(e, ir.Binary) or not mentions(e, var):
         return e
-    if e.op in (ir.Op.MIN, ir.Op.MAX):
+    if e.op in EXTREMES:
         spans, kept = _spans(e, var, inner), _kept(e, var)
         clamps |= spans or {}
         return None if spans is None or kept is None else _plain(kept, var, inner, clamps)
