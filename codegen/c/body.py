@@ -12,6 +12,7 @@ from hbc.codegen.c.machines import printers_of
 from hbc.codegen.c.packed import packed_entries, packed_header, packing_call
 from hbc.codegen.c.repeats import with_loops
 from hbc.codegen.c.stmt import may_fail, statement
+from hbc.codegen.c.table_bytes import MOST_WRITTEN, table_bytes
 from hbc.codegen.plan.alike import alike
 from hbc.codegen.plan.tile_plan import plan_tiles
 from hbc.codegen.text.names import Scope
@@ -53,10 +54,15 @@ class Shared:
 
     def table(self, t: Table, name: str) -> Buffer:
         """The array of the table; one of the same name and content serves."""
-        key = (t.name, t.element.name, t.shape, repr(t.values))  # -0.0 is not 0.0
+        key = (t.name, t.element.name, t.shape, _content(t))
         if key not in self.tables:
             self.tables[key] = (t, Buffer(self.scope.fresh(name), t.element, extent=prod(t.shape)))
         return self.tables[key][1]
+
+
+def _content(t: Table) -> str | bytes:
+    """Equal for equal values alone: -0.0 is not 0.0."""
+    return repr(t.values) if len(t.values) <= MOST_WRITTEN else table_bytes(t)
 
 
 @record

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from hbc.codegen.c.probe import TEMPLATES, baseline
+from hbc.codegen.c.table_bytes import MOST_WRITTEN, with_bytes, write_around
 from hbc.codegen.c.tile_wrappers import uses_tiles, wrappers
 from hbc.codegen.c.work import DEFINITION, MACRO
 from hbc.codegen.text.prelude import Prelude
@@ -93,8 +94,13 @@ def c_file(
     for text in texts:
         code.blank()
         code.raw(text)
+    data: dict[str, str] = {}
     for table, buffer in tables:
-        _table(table, buffer, code)
+        if len(table.values) > MOST_WRITTEN:
+            line, rows = write_around(table, buffer, code)
+            data[line] = rows
+        else:
+            _table(table, buffer, code)
     for part in functions:
         code.blank()
         code.lines += part.lines
@@ -124,7 +130,7 @@ def c_file(
         if MACRO in body:
             out.raw(DEFINITION)
         out.blank()
-    return out.text() + body
+    return out.text() + with_bytes(body, data)
 
 
 def _for_msvc(body: str, out: Writer) -> None:

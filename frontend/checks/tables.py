@@ -1,16 +1,17 @@
-"""Folds tables: every cell is a constant, and the Func's value a search tree over the indices."""
+"""Folds tables: every cell is a constant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from math import prod
 
 from hbc.frontend.checks.declarations import constant, extent, type_named
 from hbc.frontend.checks.names import declare
 from hbc.frontend.checks.types import convert, text
 from hbc.frontend.checks.values import value
+from hbc.frontend.program.cells import cells_of
 from hbc.frontend.program.constants import Number, evaluate
+from hbc.frontend.program.every_cell import every_cell
 from hbc.frontend.program.funcs import Func
 from hbc.frontend.program.literals import LITERAL_INT, is_broken
 from hbc.frontend.program.scope import Env, Scope, Signature
@@ -18,7 +19,7 @@ from hbc.frontend.text import ast
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, Type
 
-LARGEST_TABLE = 65536
+LARGEST_TABLE = 1 << 22  # cells: 16 MB of f32, for which C compilers take some 4 s
 
 
 def table(s: ast.Table, scope: Scope) -> Func | None:
@@ -32,12 +33,11 @@ def table(s: ast.Table, scope: Scope) -> Func | None:
     if values is None or shape is None or not fresh:
         scope.broken.add(s.name.text)
         return None
-    points = product(*(range(n) for n in shape))
-    scope.tables[s.name.text] = dict(zip(points, values, strict=True))
+    known = scope.tables[s.name.text] = cells_of(shape, values)
     variables = tuple(scope.fresh("i") for _ in shape)
     return Func(
-        s.name.text, dtype, variables, tree(variables, shape, values, dtype),
-        table_shape=shape, span=s.name.span,
+        s.name.text, dtype, variables, ir.Const(values[0], Type(dtype)), table_shape=shape,
+        span=s.name.span, cells=known.values,
     )  # fmt: skip
 
 
@@ -121,34 +121,17 @@ def formula(
     typed = convert(value(s.value, env), s.value, dtype, f"`{s.name.text}`", scope)
     if is_broken(typed):
         return None
-    numbers: list[Number] = []
-    for point in product(*(range(n) for n in shape)):
-        number = evaluate(typed, dict(zip(names, point, strict=True)), scope.tables)
-        if number is None:
-            where = ", ".join(f"{n} = {p}" for n, p in zip(names, point, strict=True))
-            scope.report(
-                f"the cell {where} of table `{s.name.text}` has no constant value", s.value.span,
-                "a table is made of numbers, params, its variables and earlier tables",
-            )  # fmt: skip
-            return None
-        numbers.append(number)
-    return numbers
-
-
-def tree(
-    variables: tuple[str, ...], shape: tuple[int, ...], values: Sequence[Number], dtype: DType
-) -> ir.Expr:
-    """Nested selects over the indices, halving at each step; its leaves are in row-major order."""
-    if not shape:
-        return ir.Const(values[0], Type(dtype))
-    stride = len(values) // shape[0]
-
-    def between(first: int, last: int) -> ir.Expr:
-        if last - first == 1:
-            part = values[first * stride : last * stride]
-            return tree(variables[1:], shape[1:], part, dtype)
-        middle = (first + last) // 2
-        below = ir.Binary(ir.Op.LT, ir.Var(variables[0]), ir.const_index(middle))
-        return ir.Select(below, between(first, middle), between(middle, last))
-
-    return between(0, shape[0])
+    numbers = every_cell(typed, names, shape, scope.tables)
+    if None not in numbers:
+        return [n for n in numbers if n is not None]
+    point: list[int] = []
+    rest = numbers.index(None)
+    for n in reversed(shape):
+        point.insert(0, rest % n)
+        rest //= n
+    where = ", ".join(f"{n} = {p}" for n, p in zip(names, point, strict=True))
+    scope.report(
+        f"the cell {where} of table `{s.name.text}` has no constant value", s.value.span,
+        "a table is made of numbers, params, its variables and earlier tables",
+    )  # fmt: skip
+    return None

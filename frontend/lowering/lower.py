@@ -11,7 +11,7 @@ from hbc.frontend.lowering.by_value import scalar_checks, scalar_ranges, scalars
 from hbc.frontend.lowering.device_bounds import with_device_bounds
 from hbc.frontend.lowering.lone_threads import lone_threads
 from hbc.frontend.lowering.realize import realize
-from hbc.frontend.lowering.table_values import evaluate_tables
+from hbc.frontend.lowering.table_values import tables_of
 from hbc.frontend.lowering.trimmed import trimmed
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.legal import stage_accesses
@@ -43,7 +43,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     pipeline, scheduled = apply_schedule(pipeline, schedule, target.machine == GPU)
     plan = inline_funcs(scheduled)
     arguments = _arguments(pipeline)
-    tables = evaluate_tables(pipeline)
+    tables = tables_of(pipeline, target.machine == GPU)
     outputs = {name: whole_image(o) for name, o in pipeline.output_funcs.items()}
     names = frozenset(
         [s.name for s in pipeline.sizes] + [i.name for i in pipeline.inputs if i.is_scalar]

@@ -19,7 +19,7 @@ from hbc.frontend.oracle.update import run_update
 from hbc.frontend.oracle.value import Value, exact, work_dtype
 from hbc.frontend.program.funcs import Func, Pipeline, values_of
 from hbc.ir.lang.types import BOOL, DType
-from hbc.ir.meaning.numpy_types import Array
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 __all__ = ["Comparison", "Reference", "compare", "evaluate"]
 
@@ -40,8 +40,13 @@ def evaluate(
             program.stored[image.name] = Stored(
                 image.name, image.element, value, origin, data.shape
             )
-        tables = [f for f in p.funcs if f.table_shape is not None]
-        _compute(program, {f.name: _box(f.table_shape or ()) for f in tables})
+        for f in p.funcs:
+            if f.table_shape is not None:
+                cells = np.array(f.cells, numpy_dtype(f.element)).reshape(f.table_shape)
+                origin = (0,) * cells.ndim
+                program.stored[f.name] = Stored(
+                    f.name, f.element, exact(cells, f.element), origin, cells.shape
+                )
         shapes = {o.name: tuple(program.number(e) for e in o.extents) for o in p.outputs}
         whole = {name: _box(shapes[o.name]) for name, o in p.output_funcs.items()}
         _compute(

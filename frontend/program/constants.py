@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from hbc.frontend.program.literals import LITERAL_FLOAT, LITERAL_INT, fold_call
 from hbc.ir.algebra.domain import Domain, Of, fold
@@ -14,13 +14,22 @@ from hbc.ir.lang.types import F64, I64, DType, Kind
 from hbc.ir.lang.walk import operands, rewrite
 
 Number = int | float | bool
+
+
+class Known(Protocol):
+    """The cells of a table, by their places."""
+
+    def get(self, point: Sequence[int], /) -> Number | None:
+        """None outside."""
+
+
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def evaluate(
     e: ir.Expr,
     variables: Mapping[str, Number] = _NONE,
-    tables: Mapping[str, Mapping[tuple[int, ...], Number]] = _NONE,
+    tables: Mapping[str, Known] = _NONE,
 ) -> Number | None:
     """The value of `e`, rounded as its types say; None when it depends on anything else.
 
@@ -37,7 +46,7 @@ def index_value(e: ir.Expr, sizes: Mapping[str, int]) -> int | None:
 
 def _domain(
     type_of: Callable[[DType], DType],
-    tables: Mapping[str, Mapping[tuple[int, ...], Number]] = _NONE,
+    tables: Mapping[str, Known] = _NONE,
 ) -> Domain[Number | None]:
     """Values of expressions, in the types that stand for theirs."""
 
@@ -68,7 +77,8 @@ def _domain(
                 return None if result is None else literal.round_to(result, type_(e))
             case ir.Access(name=name, indices=indices) if name in tables:
                 point = tuple(of(i) for i in indices)
-                return tables[name].get(tuple(int(i) for i in point if i is not None))
+                known = [int(i) for i in point if i is not None]
+                return tables[name].get(known) if len(known) == len(point) else None
             case _:
                 return None
 

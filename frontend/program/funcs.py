@@ -91,7 +91,8 @@ class Part:
 @record
 class Func:
     """A stage: its value everywhere (`pure`, over `variables`), then its updates in order.
-    `table` marks a Func of constants, evaluated at compile time (its extents: `table_shape`).
+    A table is a Func of constants: over the extents `table_shape` it has these `cells`, row-major, and
+    nothing else (`pure` is no more than a value of its type).
 
     One of several values, from `(a[x], b[x]) = ...`, has the name and element type of the first, and
     `others`; its values are `ir.Tuple`s, all of which a step reads and computes before it stores any."""
@@ -104,6 +105,7 @@ class Func:
     table_shape: tuple[int, ...] | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     others: tuple[Part, ...] = ()
+    cells: tuple[int | float | bool, ...] = ()
 
     @property
     def parts(self) -> tuple[Part, ...]:

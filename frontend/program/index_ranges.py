@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from hbc.frontend.program.cells import Cells
 from hbc.frontend.program.funcs import Bound, Func
 from hbc.frontend.program.ranges import (
     UNBOUNDED,
@@ -33,7 +34,6 @@ from hbc.ir.lang.build import not_
 from hbc.ir.lang.types import INDEX, DType, Kind
 
 Ranges = Mapping[str, SymbolicRange]
-Cells = Mapping[str, Mapping[tuple[int, ...], int | float | bool]]
 
 # An index through this many Funcs is looked through.
 MOST_CALLS = 4
@@ -45,7 +45,7 @@ class Values:
 
     funcs: Mapping[str, Func]
     bounds: Mapping[str, Bound]
-    tables: Cells
+    tables: Mapping[str, Cells]
 
 
 def range_of(e: ir.Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) -> SymbolicRange:
@@ -216,8 +216,8 @@ def stored(e: ir.Access, of: Of[SymbolicRange], values: Values, calls: int) -> S
         bound = values.bounds[e.array]
         return between(linear(bound.lo), shifted(linear(bound.hi), -1))
     if e.name in values.tables:
-        cells = [int(v) for v in values.tables[e.name].values()]
-        return numbers(min(cells), max(cells))
+        least_cell, most_cell = values.tables[e.name].ends
+        return numbers(int(least_cell), int(most_cell))
     func = values.funcs.get(e.name)
     if func is not None and not func.updates and calls > 0:
         inside = {v: of(i) for v, i in zip(func.variables, e.indices, strict=True)}

@@ -145,16 +145,18 @@ def fold_unary(op: ir.UnaryOp, a: ir.Const, span: Span | None) -> ir.Expr:
     return ir.Const(value, a.type, span)
 
 
+_FUNCTIONS: dict[ir.MathOp, Callable[[float], float]] = {
+    ir.MathOp.EXP: math.exp, ir.MathOp.EXP2: math.exp2, ir.MathOp.LOG: math.log,
+    ir.MathOp.SQRT: math.sqrt,
+    ir.MathOp.RSQRT: lambda v: 1 / math.sqrt(v), ir.MathOp.SIN: math.sin, ir.MathOp.COS: math.cos,
+    ir.MathOp.TANH: math.tanh, ir.MathOp.FLOOR: math.floor, ir.MathOp.CEIL: math.ceil,
+    ir.MathOp.ROUND: round, ir.MathOp.TF32: fold.to_tf32,
+}  # fmt: skip
+
+
 def fold_call(name: ir.MathOp, x: float) -> float | None:
     """The function of a literal in f64; None outside its domain."""
-    table: dict[ir.MathOp, Callable[[float], float]] = {
-        ir.MathOp.EXP: math.exp, ir.MathOp.EXP2: math.exp2, ir.MathOp.LOG: math.log,
-        ir.MathOp.SQRT: math.sqrt,
-        ir.MathOp.RSQRT: lambda v: 1 / math.sqrt(v), ir.MathOp.SIN: math.sin, ir.MathOp.COS: math.cos,
-        ir.MathOp.TANH: math.tanh, ir.MathOp.FLOOR: math.floor, ir.MathOp.CEIL: math.ceil,
-        ir.MathOp.ROUND: round, ir.MathOp.TF32: fold.to_tf32,
-    }  # fmt: skip
     try:
-        return float(table[name](x))
+        return float(_FUNCTIONS[name](x))
     except (ValueError, OverflowError, ZeroDivisionError):
         return None

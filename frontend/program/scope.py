@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hbc.frontend.program.cells import Cells
 from hbc.frontend.program.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import (
@@ -68,7 +69,7 @@ class Scope:
     aliases: dict[str, Edge] = field(default_factory=dict)
     funcs: dict[str, Signature] = field(default_factory=dict)
     bounds: dict[str, Bound] = field(default_factory=dict)
-    tables: dict[str, dict[tuple[int, ...], int | float | bool]] = field(default_factory=dict)
+    tables: dict[str, Cells] = field(default_factory=dict)
     requirements: list[Requirement] = field(default_factory=list)
     quiet: bool = False  # while something is only tried: nothing is recorded
     broken: set[str] = field(default_factory=set)  # names whose declaration was reported

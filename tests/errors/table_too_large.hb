@@ -1,3 +1,3 @@
 output B: f32[2]
-table W: f32[1000, 1000] [i, j] = 0
+table W: f32[3000, 3000] [i, j] = 0
 B[i] = W[i, 0]

@@ -11,7 +11,6 @@ from hbc.ir.ground.diag import HbcError, UsageError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.nodes import Const
 from hbc.ir.lang.show import show
-from hbc.ir.lang.walk import nodes
 
 
 def pipeline(text: str, name: str = "test.hb", fix: bool = False, **settings: str) -> Pipeline:
@@ -99,8 +98,7 @@ def test_wrong_settings_are_usage_errors() -> None:
 
 def leaves(f: Func) -> list[float]:
     """The cells of a table, in row-major order."""
-    wanted = f.element()
-    return [float(n.value) for n in nodes(f.pure) if isinstance(n, Const) and n.type == wanted]
+    return [float(value) for value in f.cells]
 
 
 def test_a_table_of_cells() -> None:

@@ -84,6 +84,9 @@ def _func(
     boxes = _boxes(p, sizes, values, types).get(name)
     if boxes is None:
         return
+    if f.table_shape is not None:
+        values[name] = dict(zip(np.ndindex(f.table_shape), f.cells, strict=True))
+        return
     values[name] = {}
     spans = [range(lo, hi + 1) for lo, hi in boxes[0]]
     for at in itertools.product(*spans):
