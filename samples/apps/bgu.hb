@@ -56,8 +56,8 @@ schedule rows for c, avx2, avx512, arm_dot {
     high.compute_root().vectorize(x, 16)
     wide.compute_root().vectorize(x, 16)
     deep.compute_root().vectorize(x, 16)
-    sums.compute_root().vectorize(x, 16)
-    sums.update.reorder(i, j, y, v, u, x).vectorize(x, 16)
+    sums.compute_root()
+    sums.update.reorder(y, x, v, u, i, j)
     bin.compute_root().vectorize(x, 16)
 }
 

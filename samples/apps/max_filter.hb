@@ -13,10 +13,10 @@ O[y, x]    = max(r: down[y, x + r - R])
 
 # Blocks of columns in registers while all rows, or columns, of the square pass by.
 schedule rows for c, avx2, avx512, arm_dot {
-    O.split(x, xo, xi, 512, tail = shift).vectorize(xi, 64).unroll(xi).parallel(y)
+    O.split(x, xo, xi, 320, tail = shift).vectorize(xi, 64).unroll(xi).parallel(y)
     O_max.compute_at(O, xo).store_in(registers).vectorize(x, 64).unroll(x)
     O_max.update.reorder(y, r, x).vectorize(x, 64).unroll(x)
-    down.compute_at(O, y).split(x, xo, xi, 512).vectorize(xi, 64).unroll(xi)
+    down.compute_at(O, y).split(x, xo, xi, 320).vectorize(xi, 64).unroll(xi)
     down_max.compute_at(down, xo).store_in(registers).vectorize(x, 64).unroll(x)
     down_max.update.reorder(y, r, x).vectorize(x, 64).unroll(x)
 }
