@@ -1,6 +1,6 @@
-"""Large tables in C: the bytes of the values as a string, which compilers read in a tenth of the time.
+"""Large tables in C: the bytes of the values as a string, which compilers read sooner than numbers.
 
-gcc 12 takes 10 s for a million floats between braces, and 1 s for their bytes.
+gcc 12 takes 2.8 s for a million floats between braces, and 0.8 s for their bytes.
 """
 
 from __future__ import annotations
