@@ -37,6 +37,7 @@ from hbc.codegen.text.scalar import declare, scalar
 from hbc.codegen.text.spelling import c_type, value_type
 from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
+from hbc.codegen.threads.longest_first import longest_first
 from hbc.ir.ground.diag import InternalError, error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import GROUP, WARP
@@ -184,7 +185,7 @@ def _function(
     device.scope.push()
     device.scope.reserve("thread", *_LANES, GROUP_NUMBER, DYNAMIC)
     if loops[0].marks.resident is None:
-        _block_indices(loops, used, device)
+        _block_indices(loops, body, used, device)
     if shared > STATIC_SHARED:
         align = shared_alignment(body)
         device.out.line(f"extern __shared__ __align__({align}) unsigned char {DYNAMIC}[];")
@@ -213,12 +214,18 @@ def _uses(lines: Sequence[str], name: str) -> bool:
     return any(re.search(rf"\b{name}\b", line) for line in lines)
 
 
-def _block_indices(loops: Sequence[ir.For], used: Collection[str], device: Unit) -> None:
+def _block_indices(
+    loops: Sequence[ir.For], body: ir.Stmt, used: Collection[str], device: Unit
+) -> None:
     """Prints what the loops' variables are in a block."""
+    last = longest_first(body, [loop.var for loop in loops])
     for loop, axis in zip(loops, reversed(AXES[: len(loops)]), strict=True):
         start = scalar(loop.start, device)
         variable = device.scope.declare(loop.var, nonnegative=True)
         index = f"blockIdx.{axis}"
+        if loop.var in last:
+            device.out.line("// The longest first.")
+            index = f"gridDim.{axis} - 1 - {index}"
         text = index if start.text == "0" else f"{start} + {index}"
         if loop.var in used:
             device.out.line(f"const {device.index} {variable} = {text};")

@@ -7,7 +7,8 @@
 # far, `mean` the mean of the values so far with these weights: what a block of keys adds is weighed against what
 # there was. Both scans, `most` and `total`, run along with the loop over blocks of keys (`store_at` around it,
 # `compute_at` in it), and two of their steps are kept. Beyond the last key stands the last one again, with weight 0.
-# Weights are powers of 2, which GPUs have an instruction for: exp(x / sqrt(D)) = 2^(x log2(e) / sqrt(D)).
+# Blocks of the same queries of all heads follow each other: where causal, those of the last queries, which take longest,
+# are begun first. Weights are powers of 2, which GPUs have an instruction for: exp(x / sqrt(D)) = 2^(x log2(e) / sqrt(D)).
 
 size   B, L
 type   T = f16  # or bf16
@@ -61,21 +62,21 @@ O[b, i, e]         = mean[b, i, e] * new[b, i]
 # next product, all else fits into 255 registers.
 schedule mma for cuda {
     O.split(i, io, ii, 128).split(ii, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16)
-    O.reorder(b, io, iw, it, et, iv, ev)
-    O.gpu_blocks(b, io).at_once(R / 16).gpu_threads(iw).unroll(it).unroll(et).vectorize(iv).vectorize(ev)
-    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
-    new.compute_at(O, io).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
-    mean.compute_at(O, io).store_in(mma_accumulator)
+    O.reorder(io, b, iw, it, et, iv, ev)
+    O.gpu_blocks(io, b).at_once(R / 16).gpu_threads(iw).unroll(it).unroll(et).vectorize(iv).vectorize(ev)
+    Q.in(dot).compute_at(O, b).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    new.compute_at(O, b).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    mean.compute_at(O, b).store_in(mma_accumulator)
     mean.split(i, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16).reorder(b, iw, it, et, iv, ev).gpu_threads(iw)
     mean.unroll(it).unroll(et).vectorize(iv).vectorize(ev)
     mean.update.split(i, iw, iu, R).split(iu, it, iv, 16).split(e, et, ev, 16)
     mean.update.reorder(b, t, iw, et, it, iv, ev).gpu_threads(iw)
     mean.update.unroll(it).unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2).compute_with(total.update, t)
     less.compute_at(mean.update, t).store_in(registers).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
-    total.compute_at(O, io).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
+    total.compute_at(O, b).store_in(shared).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
     total.update.split(i, iw, il, R).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
     total.update.pipeline(t, 2)
-    most.store_at(O, io).compute_at(mean.update, t).store_in(registers).reorder_storage(b, n, i)
+    most.store_at(O, b).compute_at(mean.update, t).store_in(registers).reorder_storage(b, n, i)
     most.split(i, iw, il, R).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, R).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
     best.compute_at(mean.update, t).store_in(registers).split(i, iw, il, R).gpu_threads(iw).gpu_lanes(il)
@@ -112,19 +113,19 @@ schedule mma for cuda {
 # shared memory, in rows of 64 elements (D is a multiple of that); weights are the first factor of the second product in the
 # registers where they were computed. Scores are kept, masked or not, so that all behind the mask is straight-line code.
 schedule wgmma for cuda {
-    O.split(i, io, ii, 128).split(ii, iw, iv, 64).reorder(b, io, iw, iv, e)
-    O.gpu_blocks(b, io).at_once(max(1, 128 / D)).gpu_threads(iw).vectorize(iv).vectorize(e)
-    Q.in(dot).compute_at(O, io).store_in(shared).vectorize(d, 8)
-    new.compute_at(O, io).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    mean.compute_at(O, io).store_in(wgmma_accumulator)
+    O.split(i, io, ii, 128).split(ii, iw, iv, 64).reorder(io, b, iw, iv, e)
+    O.gpu_blocks(io, b).at_once(max(1, 128 / D)).gpu_threads(iw).vectorize(iv).vectorize(e)
+    Q.in(dot).compute_at(O, b).store_in(shared).vectorize(d, 8)
+    new.compute_at(O, b).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    mean.compute_at(O, b).store_in(wgmma_accumulator)
     mean.split(i, iw, iv, 64).gpu_threads(iw).vectorize(iv).vectorize(e)
     mean.update.split(i, iw, iv, 64).reorder(b, t, iw, iv, e).gpu_threads(iw)
     mean.update.vectorize(iv).vectorize(e).pipeline(t, stages).compute_with(total.update, t)
     less.compute_at(mean.update, t).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    total.compute_at(O, io).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.compute_at(O, b).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
     total.update.split(i, iw, il, 16).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
     total.update.pipeline(t, stages)
-    most.store_at(O, io).compute_at(mean.update, t).store_in(registers).reorder_storage(b, n, i)
+    most.store_at(O, b).compute_at(mean.update, t).store_in(registers).reorder_storage(b, n, i)
     most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
     best.compute_at(mean.update, t).store_in(registers).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
@@ -152,20 +153,20 @@ schedule wgmma for cuda {
 # By WMMA each of four warps has 16 queries, and scores and their weights go through shared memory, those of a warp
 # for itself. D = 128 takes 114 KB of it: not on sm_86, sm_89.
 schedule wmma for cuda {
-    O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
-    O.gpu_blocks(b, io).at_once(2).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
-    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
-    new.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    mean.compute_at(O, io).store_in(wmma_accumulator)
+    O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(io, b, iw, et, iv, ev)
+    O.gpu_blocks(io, b).at_once(2).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
+    Q.in(dot).compute_at(O, b).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    new.compute_at(O, b).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    mean.compute_at(O, b).store_in(wmma_accumulator)
     mean.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
     mean.unroll(et).vectorize(iv).vectorize(ev)
     mean.update.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, t, iw, et, iv, ev).gpu_threads(iw)
     mean.update.unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
     less.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
-    total.compute_at(O, io).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.compute_at(O, b).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
     total.update.split(i, iw, il, 16).reorder(b, t, iw, il).gpu_threads(iw).gpu_lanes(il)
     total.update.pipeline(t, 2).compute_with(mean.update, t)
-    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    most.store_at(O, b).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
     most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
     best.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
@@ -203,18 +204,18 @@ schedule wmma for cuda {
 # CUDA cores. The same blocks; a thread makes 4 x 4 scores, and 4 x D / 16 means, in registers.
 schedule simt for cuda {
     O.split(i, io, ii, 64, tail = guard).split(ii, it, iv, 4).split(e, ev, et, 16)
-    O.reorder(b, io, it, et, iv, ev).gpu_blocks(b, io).gpu_threads(it, et).unroll(iv).unroll(ev)
-    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 2)
-    new.compute_at(O, io).store_in(shared).gpu_threads(i)
-    mean.compute_at(O, io).store_in(registers)
+    O.reorder(io, b, it, et, iv, ev).gpu_blocks(io, b).gpu_threads(it, et).unroll(iv).unroll(ev)
+    Q.in(dot).compute_at(O, b).store_in(shared).pad_storage(d, D + 2)
+    new.compute_at(O, b).store_in(shared).gpu_threads(i)
+    mean.compute_at(O, b).store_in(registers)
     mean.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, it, et, iv, ev).gpu_threads(it, et)
     mean.unroll(iv).unroll(ev)
     mean.update.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, t, it, et, iv, ev).gpu_threads(it, et)
     mean.update.unroll(iv).unroll(ev)
     less.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
-    total.compute_at(O, io).store_in(shared).gpu_threads(i)
+    total.compute_at(O, b).store_in(shared).gpu_threads(i)
     total.update.reorder(b, t, i).gpu_threads(i).compute_with(mean.update, t)
-    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    most.store_at(O, b).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
     most.reorder(b, n, i).gpu_threads(i)
     most.update.reorder(b, r, i).gpu_threads(i)
     best.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
