@@ -121,7 +121,7 @@ def test_json() -> None:
     ("text", "target", "count", "minimal"),
     [
         ("transpose(rows=8, cols=8, bytes)", "avx512", 2, True),
-        ("transpose(rows=32, cols=32, f32)", "avx512", 256, False),
+        ("transpose(rows=32, cols=32, f32)", "avx512", 256, True),
         ("aos_to_soa(channels=3, bytes)", "avx512", 15, False),
         ("soa_to_aos(channels=3, bytes)", "avx512", 9, False),
         ("aos_to_soa(channels=3, bytes)", "avx2", 12, False),
