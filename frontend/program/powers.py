@@ -57,7 +57,9 @@ def exponential(a: ir.Expr, b: ir.Expr, span: Span, scope: Scope) -> ir.Expr:
         positive = ir.Var(scope.fresh("positive"), wide, span)
         odd = ir.Binary(ir.Op.NE, mul(_floor(mul(y, 0.5)), 2.0), y, span)
         signed = select(odd, ir.Unary(ir.UnaryOp.NEG, positive, span), positive)
-        whole = and_(lt(x, 0.0), eq(_floor(y), y))
+        # Of the two zeros too, whose sign a comparison does not see.
+        inverse = ir.Binary(ir.Op.DIV, const(1.0, wide), x, span)
+        whole = and_(or_(lt(x, 0.0), lt(inverse, 0.0)), eq(_floor(y), y))
         below = and_(lt(x, 0.0), ir.Binary(ir.Op.NE, _floor(y), y, span))
         chosen = select(below, const(math.nan, wide), select(whole, signed, positive))
         value = select(one, const(1.0, wide), raised(size))

@@ -36,7 +36,7 @@ schedule lanes for avx2, avx512 {
 }
 """
 NAMES = ("real", "fixed", "root", "half", "whole", "inverse")
-EDGES = [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e-40, 3e38, np.inf, np.nan]
+EDGES = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e-40, 3e38, np.inf, np.nan]
 
 
 def bases_and_exponents() -> tuple[Array, Array]:
@@ -56,6 +56,7 @@ def ulps(got: Array, want: Array) -> float:
         nearest = want.astype(got.dtype)
     assert (np.isnan(got) == np.isnan(nearest)).all()
     finite = np.isfinite(nearest) & np.isfinite(got)
+    assert (np.signbit(got) == np.signbit(nearest))[~np.isnan(got)].all()
     edge = ~finite & ~np.isnan(got) & (got != nearest)
     assert not edge.any()
     unit = np.spacing(np.abs(nearest[finite])).astype(np.float64)
