@@ -73,7 +73,8 @@ def address(buffer: str, index: ir.Expr, unit: Unit, mask: ir.Expr | None = None
     constant_index = const_value(index)
     if constant_index == 0:
         return place.text
-    if mask is not None and constant_index is None and place.memory is Memory.STACK:
+    beyond = constant_index is None or constant_index > place.extent > 0
+    if mask is not None and beyond and place.memory is Memory.STACK:
         return f"({place.text} + {scalar(index, unit).at(ADD)})"
     return f"&{place.text}[{scalar(index, unit)}]"
 
