@@ -21,7 +21,7 @@ def loads(items: list[Item], work: Work) -> list[Item]:
     before: dict[int, list[Item]] = {}
     instead: dict[int, dict[ir.Expr, ir.Expr]] = {}
     for group in _load_groups(items, rows, work):
-        if _structures_loaded(group, rows, before, instead, work):
+        if _structures_loaded(group, before, instead, work):
             continue
         choice = loaded(group, rows, work)
         some = [choice] if choice else [loaded([a], rows, work) for a in distinct(group)]
@@ -34,7 +34,7 @@ def loads(items: list[Item], work: Work) -> list[Item]:
 
 
 def _structures_loaded(
-    group: list[Access], rows: Rows, before: dict[int, list[Item]],
+    group: list[Access], before: dict[int, list[Item]],
     instead: dict[int, dict[ir.Expr, ir.Expr]], work: Work
 ) -> bool:  # fmt: skip
     """Whether the machine has an instruction for such vectors together; then it is used."""
@@ -54,7 +54,7 @@ def _structures_loaded(
             value = ir.Load(name, register(values[access.places], lanes), access.node.type)
             instead.setdefault(access.item, {})[access.node] = value
     if found:
-        work.note_structures(group, len(found))
+        work.note(group, len(found), 0)
     return bool(found)
 
 
@@ -72,7 +72,7 @@ def _load(
     instead: dict[int, dict[ir.Expr, ir.Expr]], work: Work
 ) -> None:  # fmt: skip
     """Notes what comes before which item, and what it reads instead."""
-    work.note(choice.group, choice.plan, choice.moves)
+    work.note(choice.group, choice.plan.accesses, choice.moves)
     vectors, t = _places(choice), element(group[0])
     buffer, lanes = group[0].node.buffer, len(vectors[0])
     for part, chain in choice.parts:

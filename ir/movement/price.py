@@ -49,4 +49,4 @@ def _has_runs(access: Access, bits: int) -> bool:
 
 def price_of_plan(plan: Plan, steps: int) -> int:
     """Of whole registers, a load or store for each run, and so many steps of chains."""
-    return steps + sum(map(len, plan.sources))
+    return steps + plan.accesses

@@ -30,12 +30,12 @@ def stores(items: list[Item], work: Work) -> list[Item]:
             own = [group[n] for n in members]
             _store_structure(name, own, before, instead, after, work)
         if found:
-            work.note_structures(group, len(found))
+            work.note(group, len(found), 0)
             continue
         choice = work.best(group, inverted(vectors, t.bits), rows)
         if choice is None:
             continue
-        work.note(choice.group, choice.plan, choice.moves)
+        work.note(choice.group, choice.plan.accesses, choice.moves)
         buffer = group[0].node.buffer
         for part, chain in choice.parts:
             name = work.fresh(buffer)

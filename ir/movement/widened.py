@@ -43,7 +43,7 @@ def widened(items: list[Item], work: Work) -> list[Item]:
         before.setdefault(min(a.item for a in group), []).extend(new)
         for access in group:
             instead.setdefault(access.item, {}).update(values)
-        work.note(group, plan, moves, len(some))
+        work.note(group, plan.accesses, moves, len(some))
     return with_others(items, before, instead)
 
 

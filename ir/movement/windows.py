@@ -31,6 +31,11 @@ class Plan:
     sources: tuple[tuple[Place, ...], ...]
     rows: tuple[Row, ...]
 
+    @property
+    def accesses(self) -> int:
+        """Loads or stores, one for each run."""
+        return sum(map(len, self.sources))
+
 
 @record
 class Part:

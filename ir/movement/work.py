@@ -80,8 +80,9 @@ class Work:
                 best, least = Choice(tuple(group), plan, known), price
         return best
 
-    def note(self, group: Sequence[Access], plan: Plan, moves: int, casts: int = 0) -> None:
-        """What was done, and in place of what: so many instructions that widened, too."""
+    def note(self, group: Sequence[Access], whole: int, moves: int, casts: int = 0) -> None:
+        """What was done, and in place of what: so many `whole` loads or stores, and `moves` between them,
+        instead of accesses one by one and instructions that widened."""
         first, some = group[0].node, distinct(group)
         self.moved.append(
             Moved(
@@ -89,20 +90,11 @@ class Work:
                 isinstance(first, ir.Store),
                 f"{element(group[0])}x{len(group[0].places)}",
                 len(some),
-                sum(map(len, plan.sources)),
+                whole,
                 moves,
                 sum(price_of(a, self.target) for a in some) + casts,
                 first.span,
             )
-        )
-
-    def note_structures(self, group: Sequence[Access], count: int) -> None:
-        first, some = group[0].node, distinct(group)
-        before = sum(price_of(a, self.target) for a in some)
-        vector = f"{element(group[0])}x{len(group[0].places)}"
-        stored = isinstance(first, ir.Store)
-        self.moved.append(
-            Moved(first.buffer, stored, vector, len(some), count, 0, before, first.span)
         )
 
     def fresh(self, buffer: str) -> str:
