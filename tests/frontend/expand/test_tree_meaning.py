@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tree_meaning import Meaning
+from tree_numbers import KINDS, cast
 
 from hbc.cli.files.sizes import extents
 from hbc.cli.show.frames import CALL_DEPTH
@@ -148,3 +149,11 @@ def test_differences_are_seen(right: str, wrong: str) -> None:
     sizes = {"N": 12}
     assert differences(text, text, PAGE.parent, sizes) == []
     assert differences(text, text.replace(right, wrong), PAGE.parent, sizes) != []
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f32", "f64"])
+def test_floats_beyond_64_bits_are_cut_off_at_the_ends(kind: str) -> None:
+    """`int()` of the scalars of ml_dtypes goes through 64 bits, of whatever is beyond."""
+    assert int(cast(KINDS[kind](3e38), "i64")) == 2**63 - 1
+    assert int(cast(KINDS[kind](-3e38), "i64")) == -(2**63)
+    assert int(cast(KINDS[kind](3e38), "u64")) == 2**64 - 1

@@ -101,6 +101,7 @@ def cast(x: Number, name: str) -> Number:
     if type_of(x) in FLOATS or isinstance(x, float):
         if math.isnan(x):
             return KINDS[name](0)
+        x = float(x)  # int() of scalars of ml_dtypes goes through 64 bits
         cut = (high if x > 0 else low) if math.isinf(x) else int(x)
         return KINDS[name](min(max(cut, low), high))
     cut = int(x) & (1 << BITS[name]) - 1
