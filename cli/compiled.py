@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.codegen.c.source import CSource
-from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.by_size import PLAIN_LOOPS, taken
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.record import record
-from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, Target
 
 if TYPE_CHECKING:
     from hbc.cli.automatic import Automatic
+    from hbc.codegen.cuda.source import CudaSource
+    from hbc.ir.lang.kernel import Kernel
 
 NO_SCHEDULE = PLAIN_LOOPS  # --schedule none
 

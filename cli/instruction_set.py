@@ -14,8 +14,8 @@ from hbc.ir.ground.record_json import classes_of, from_json, to_json
 from hbc.ir.host.cache_folder import keep, kept
 from hbc.ir.host.file_bytes import file_bytes
 from hbc.ir.lang import instruction, nodes, operators, types
-from hbc.ir.lang.instruction import Feature, Instruction, InstructionSet
-from hbc.ir.lang.target import Target
+from hbc.ir.lang.instruction import Instruction, InstructionSet
+from hbc.ir.lang.target import Feature, Target
 
 MOST_BYTES = 1 << 26  # of a file
 _PACKAGE = Path(__file__).parents[1]

@@ -24,19 +24,14 @@ from hbc.cli.compiled import Chosen, Compiled
 from hbc.cli.files.read_source import STDIN, is_sketch, read_source, source_name
 from hbc.cli.machine import target_named
 from hbc.cli.own.installed import hbc_digest, library_versions
-from hbc.cli.own.own_movements import own_digest
+from hbc.cli.own.own_files import own_digest
 from hbc.cli.show.report import Said, heard, say_again
 from hbc.codegen.build.processor import cpu_features
-from hbc.codegen.c import source as c_source
-from hbc.codegen.cuda import source as cuda_source
-from hbc.frontend.program import funcs
-from hbc.ir.ground import diag, source
 from hbc.ir.ground.diag import HbcError
-from hbc.ir.ground.record_json import classes_of, from_json, to_json
+from hbc.ir.ground.record_json import LateClasses, from_json, to_json
 from hbc.ir.ground.source import Source
 from hbc.ir.host.cache_folder import keep, kept
 from hbc.ir.host.file_bytes import file_bytes
-from hbc.ir.lang import instruction, nodes, operators, target, types
 from hbc.ir.lang.target import TARGETS
 
 if TYPE_CHECKING:
@@ -44,8 +39,14 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 26  # of a file of descriptions
 LIBRARY_PREFIX = "std/"  # of the names of what ships with hbc
-_MODULES = (
-    c_source, cuda_source, diag, funcs, instruction, nodes, operators, source, target, types,
+# Whose classes are kept. What is met in none, such as tensor instructions, is not imported.
+_CLASSES = LateClasses(
+    f"hbc.{name}"
+    for name in (
+        "codegen.c.source", "codegen.cuda.source", "frontend.program.funcs", "ir.ground.diag",
+        "ir.ground.source", "ir.lang.instruction", "ir.lang.nodes", "ir.lang.operators",
+        "ir.lang.target", "ir.lang.types",
+    )
 )  # fmt: skip
 
 
@@ -114,7 +115,7 @@ def _found(
     if stored is None:
         return None
     try:
-        of, schedule, pipeline, made, *said = from_json(stored.decode(), classes_of(_MODULES))
+        of, schedule, pipeline, made, *said = from_json(stored.decode(), _CLASSES)
     except ValueError:
         return None
     if not _imports_are(pipeline):

@@ -18,9 +18,8 @@ from hbc.frontend.program.by_size import apart, plain_loops, possible, several
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.ground.source import Source
-from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import GPU, TARGETS, Target, schedule_order
+from hbc.ir.lang.target import GPU, TARGETS, Feature, Target, schedule_order
 from hbc.ir.lang.types import FRAGMENTS, Memory
 
 

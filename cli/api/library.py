@@ -15,12 +15,13 @@ from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build_cached
 from hbc.codegen.c.by_value import C_TYPES
 from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
-from hbc.codegen.cuda.source import CudaSource
+from hbc.codegen.c.source import CSource
 from hbc.frontend.program.funcs import Image
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, ToolError
 
 if TYPE_CHECKING:
     from hbc.cli.compiled import Compiled
+    from hbc.codegen.cuda.source import CudaSource
 
 Code = Any  # a ctypes function
 
@@ -33,7 +34,7 @@ class Library:
 
     def __init__(self, compiled: Compiled, threads: int | None, on_cpu: bool) -> None:
         """ToolError when this machine cannot build or run the code."""
-        self.device = isinstance(compiled.source, CudaSource)
+        self.device = not isinstance(compiled.source, CSource)
         # Of the GPU that the code is for; "" where the processor runs it.
         self.arch = gpu_arch() if self.device and not on_cpu else ""
         path = _built(compiled, on_cpu)
@@ -101,7 +102,7 @@ def _function(library: ctypes.CDLL, name: str, parameters: list[Any]) -> Code:
 def _built(compiled: Compiled, on_cpu: bool) -> Path:
     """The shared library, from the cache when it was built before."""
     target, source = compiled.chosen.target, compiled.source
-    if isinstance(source, CudaSource):
+    if not isinstance(source, CSource):
         return _built_cuda(source, on_cpu)
     if is_foreign(target.machine):
         raise ToolError(

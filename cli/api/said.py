@@ -7,6 +7,7 @@ unless asked for, and the second are shown unless silenced, as `logging` does.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -49,11 +50,13 @@ def as_python_hears() -> Iterator[None]:
 
 
 def _log(said: Said) -> None:
-    import logging  # here, since it takes 3 ms
+    note = isinstance(said, str) or said.severity is Severity.NOTE
+    if note and "logging" not in sys.modules:
+        return  # nobody can have asked for notes, and importing it takes 3 ms
+    import logging
 
     logger = logging.getLogger(LOGGER)
     if isinstance(said, Diagnostic):
-        level = logging.INFO if said.severity is Severity.NOTE else logging.WARNING
-        logger.log(level, "%s", said.render())
+        logger.log(logging.INFO if note else logging.WARNING, "%s", said.render())
     else:
         logger.info("%s", said.removeprefix("note: "))

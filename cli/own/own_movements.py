@@ -9,18 +9,17 @@ An entry that fails is named on stderr and not used.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 from hbc.cli.own.installed import hbc_digest
+from hbc.cli.own.own_files import own_file, own_text
 from hbc.cli.show.report import show_diagnostics
 from hbc.ir.ground.diag import Diagnostic, InternalError, Severity
 from hbc.ir.ground.source import Source, Span
 from hbc.ir.host.cache_folder import keep, kept
-from hbc.ir.host.file_bytes import file_bytes
 from hbc.ir.lang.target import Target
 from hbc.ir.movement.chain import Chain, Movement, coarse
 from hbc.ir.movement.library import (
@@ -33,33 +32,8 @@ from hbc.ir.movement.library import (
     written,
 )
 
-VARIABLE = "HBC_MOVEMENTS"
-MOST_BYTES = 1 << 22  # of a file
-
 Wrong = Mapping[int, str]
 """What is wrong with the entry that begins at a line."""
-
-
-def own_folder() -> Path:
-    """Where a user's libraries are."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
-    from platformdirs import user_data_path
-
-    return user_data_path("hbc", appauthor=False) / "movements"
-
-
-def own_file(machine: str, width: int) -> Path:
-    """That for registers of so many bits."""
-    return own_folder() / machine / f"{width}.txt"
-
-
-def own_digest() -> str:
-    """Differs whenever a user's libraries do; "" without any."""
-    texts = [(m, w, _text(own_file(m, w))) for m, widths in WIDTHS.items() for w in widths]
-    there = [one for one in texts if one[2]]
-    return sha256(repr(there).encode()).hexdigest() if there else ""
 
 
 def use_own_movements(target: Target) -> None:
@@ -72,7 +46,7 @@ def use_own_movements(target: Target) -> None:
 def use_file(machine: str, width: int) -> None:
     """The same for registers of so many bits."""
     file = own_file(machine, width)
-    text = _text(file)
+    text = own_text(file)
     entries = own_entries(text, str(file), machine, width) if text else ()
     use_own(machine, width, str(file), entries)
 
@@ -104,20 +78,12 @@ def add_own(machine: str, width: int, new: Iterable[tuple[Movement, Chain]]) -> 
     from hbc.cli.files.replace_file import make_folder, write_text
 
     file = own_file(machine, width)
-    text = _text(file)
+    text = own_text(file)
     entries = own_entries(text, str(file), machine, width) if text else ()
     known = {m: c for _, m, c in entries}
     make_folder(file.parent)
     write_text(file, written([*(known | dict(new)).items()]))
     return file
-
-
-def _text(file: Path) -> str:
-    """ "" where there is no such file, or none that can be read."""
-    try:
-        return file_bytes(file, MOST_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
-    except OSError:
-        return ""
 
 
 def _start(text: str, number: int) -> int:

@@ -12,10 +12,13 @@ import platform
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import TARGETS, X86, Target
+
+if TYPE_CHECKING:
+    from hbc.ir.lang.instruction import Instruction
 
 CPUINFO = Path("/proc/cpuinfo")
 PRETENCE = "HBC_FEATURES"  # the environment variable

@@ -12,7 +12,6 @@ from hbc.codegen.build.pretended import pretended
 from hbc.codegen.build.processor import softened_features
 from hbc.codegen.build.toolchain import Compiler, build, build_kept, find_compiler, link_program
 from hbc.codegen.c.source import CSource
-from hbc.codegen.rvv.old_qemu import NO_OTHER_VECTORS, for_old_qemu
 from hbc.ir.ground.record import record
 from hbc.ir.host.scratch import scratch_folder
 from hbc.ir.lang.target import RISCV, Target
@@ -76,6 +75,8 @@ def build_callable(
     runner = emulator(target.machine)
     compiler = compiler or find_compiler(target.machine)
     if target.machine == RISCV:
+        from hbc.codegen.rvv.old_qemu import NO_OTHER_VECTORS, for_old_qemu
+
         source = replace(source, text=for_old_qemu(source.text))
         extra = (*extra, *NO_OTHER_VECTORS)
     with scratch_folder(folder) as objects:

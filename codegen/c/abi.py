@@ -33,9 +33,8 @@ from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Argument, Kernel
-from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.target import TARGETS, Feature
 from hbc.ir.lang.types import Kind
 from hbc.ir.lang.walk import free_variables, statements
 

@@ -24,9 +24,8 @@ from hbc.codegen.text.writer import Writer
 from hbc.ir.beforehand.split import Split, split_constants
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel, Table
-from hbc.ir.lang.target import TARGETS, Target
+from hbc.ir.lang.target import TARGETS, Feature, Target
 from hbc.ir.lang.walk import nodes
 
 

@@ -16,9 +16,8 @@ from hbc.codegen.text.names import check_kernel_name
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import X86, Target
+from hbc.ir.lang.target import X86, Feature, Target
 
 
 def emit_c(

@@ -13,8 +13,8 @@ from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.spelling import c_type, initialiser
 from hbc.codegen.text.unit import Buffer
 from hbc.codegen.text.writer import Writer
-from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Table
+from hbc.ir.lang.target import Feature
 
 # What each header is included for.
 _MATH = (

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hbc.ir.ground.record import record
-from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.target import ARM
+
+if TYPE_CHECKING:
+    from hbc.ir.lang.target import Feature
 
 FUNCTION = "missing_feature"
 TEMPLATES = Path(__file__).parents[1] / "templates"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hbc.ir.ground.record import record
-from hbc.ir.lang.instruction import Feature, Instruction
+
+if TYPE_CHECKING:
+    from hbc.ir.lang.instruction import Instruction
+    from hbc.ir.lang.target import Feature
 
 
 @record

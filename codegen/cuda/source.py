@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.types import Memory
+
+if TYPE_CHECKING:
+    from hbc.ir.lang.instruction import Instruction
+    from hbc.ir.lang.types import Memory
 
 
 @record

@@ -14,7 +14,8 @@ from hbc.frontend.isa.meaning import check_meaning
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import HbcError, Note, did_you_mean
-from hbc.ir.lang.instruction import Feature, Instruction, InstructionSet, Place, Rounding
+from hbc.ir.lang.instruction import Instruction, InstructionSet, Place, Rounding
+from hbc.ir.lang.target import Feature
 from hbc.ir.meaning.contraction import corners, terms
 
 Named = TypeVar("Named", isa_ast.Feature, isa_ast.Place, isa_ast.Target, isa_ast.Instruction)

@@ -11,7 +11,6 @@ from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.lang.instruction import (
     Cost,
-    Feature,
     Mode,
     Order,
     Overflow,
@@ -21,6 +20,7 @@ from hbc.ir.lang.instruction import (
     Subnormals,
     Template,
 )  # fmt: skip
+from hbc.ir.lang.target import Feature
 from hbc.ir.lang.types import DType
 
 COMPILERS = ("gcc", "clang")

@@ -23,15 +23,13 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang.compiler_flags import ALLOWED, is_allowed
 from hbc.ir.lang.instruction import (
     Asynchrony,
-    Bit,
     BulkCopies,
     Cost,
-    Feature,
     InstructionTarget,
     Place,
     SharedRows,
 )  # fmt: skip
-from hbc.ir.lang.target import ARM, GPU, X86
+from hbc.ir.lang.target import ARM, GPU, X86, Bit, Feature
 from hbc.ir.lang.types import DTYPES, TILES, Memory
 
 MACHINES = (X86, ARM, GPU)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +29,22 @@ def classes_of(modules: Iterable[ModuleType]) -> dict[str, type[Any]]:
     }
 
 
+class LateClasses(dict[str, type[Any]]):
+    """The same of modules by their names, each of which is imported when the first of its classes is met."""
+
+    def __init__(self, modules: Iterable[str]) -> None:
+        super().__init__()
+        self.modules = frozenset(modules)
+
+    def __missing__(self, name: str) -> type[Any]:
+        module = name.rpartition(".")[0]
+        if module not in self.modules:
+            raise KeyError(name)
+        found = classes_of([import_module(module)])
+        self.update(found)
+        return found[name]
+
+
 def to_json(value: object) -> str:
     """The text of a record, a tuple, a dictionary, an enumeration's member or what JSON has itself."""
     writer = _Writer()
@@ -40,8 +57,7 @@ def from_json(text: str, classes: Mapping[str, type[Any]]) -> Any:
     """What was written. ValueError when the text is none of `to_json` on these classes."""
     try:
         names, rows, last = json.loads(text)
-        known = {**classes, TUPLE: _tuple, DICTIONARY: _dictionary}
-        called = [known[name] for name in names]
+        called = [_BUILT_IN.get(name) or classes[name] for name in names]
         made: list[Any] = []
         for number, *given in rows:
             made.append(called[number](*[made[g[0]] if g.__class__ is list else g for g in given]))
@@ -61,6 +77,9 @@ def _tuple(*items: Any) -> tuple[Any, ...]:
 
 def _dictionary(*items: Any) -> dict[Any, Any]:
     return dict(items)
+
+
+_BUILT_IN = {TUPLE: _tuple, DICTIONARY: _dictionary}
 
 
 class _Writer:

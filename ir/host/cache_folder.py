@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from hbc.ir.host.cache_limit import LIMIT, limit_of, shrink, touch
 from hbc.ir.host.trace import trace
+from hbc.ir.host.user_folders import user_folder
 
 DIGEST_BYTES = 32
 VARIABLE = "HBC_CACHE"
@@ -26,15 +26,7 @@ _refused: dict[Path, str] = {}
 def named_folder() -> Path:
     """Where the cache would be; $HBC_CACHE overrides the system's place."""
     named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
-    # What platformdirs says on Linux, without the 4 ms of each start that importing it takes.
-    set_apart, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
-    if sys.platform == "linux" and (around := set_apart or home).startswith("/"):
-        return Path(around, *([] if set_apart else [".cache"]), "hbc")
-    from platformdirs import user_cache_path
-
-    return user_cache_path("hbc", appauthor=False)
+    return Path(named) if named else user_folder("cache")
 
 
 def cache_folder() -> Path | None:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.target import Feature
 from hbc.ir.lang.types import DType, Memory
 
 
@@ -185,34 +186,6 @@ class Place:
         types = dict(self.types)
         kind = "int" if element.is_int else "float"
         return types.get(element.name) or types.get(kind)
-
-
-@record
-class Bit:
-    """A bit that says whether the processor has a feature. x86: of `register` after CPUID with this
-    leaf and subleaf. ARM: of the auxiliary vector's entry `leaf` (16 AT_HWCAP, 26 AT_HWCAP2)."""
-
-    leaf: int
-    bit: int
-    subleaf: int = 0
-    register: str = ""
-
-
-@record
-class Feature:
-    """`cpuinfo` is its name in /proc/cpuinfo, `flag` what the C compiler wants: an option for x86, a
-    suffix of -march for ARM. `xcr0`: the bits that the system must have set. `permission`: the
-    component that arch_prctl(ARCH_REQ_XCOMP_PERM) must be asked for. `emulated`: the bit, as a number,
-    by which `hbc_amx_emulated` says that an emulator in the process stands for it (0: none can)."""
-
-    name: str
-    machine: str
-    cpuinfo: str
-    flag: str
-    bit: Bit
-    xcr0: int = 0
-    permission: int | None = None
-    emulated: int = 0
 
 
 @record

@@ -1,4 +1,4 @@
-"""Targets: what code is printed for, and how wide its vectors are."""
+"""Targets: what code is printed for, how wide its vectors are, and the features that processors may lack."""
 
 from __future__ import annotations
 
@@ -12,6 +12,34 @@ X86, ARM, RISCV, GPU = "x86_64", "aarch64", "riscv64", "cuda"
 _TILES = (
     ("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA), ("mma", Memory.MMA), ("wgmma", Memory.WGMMA),
 )  # fmt: skip
+
+
+@record
+class Bit:
+    """A bit that says whether the processor has a feature. x86: of `register` after CPUID with this
+    leaf and subleaf. ARM: of the auxiliary vector's entry `leaf` (16 AT_HWCAP, 26 AT_HWCAP2)."""
+
+    leaf: int
+    bit: int
+    subleaf: int = 0
+    register: str = ""
+
+
+@record
+class Feature:
+    """`cpuinfo` is its name in /proc/cpuinfo, `flag` what the C compiler wants: an option for x86, a
+    suffix of -march for ARM. `xcr0`: the bits that the system must have set. `permission`: the
+    component that arch_prctl(ARCH_REQ_XCOMP_PERM) must be asked for. `emulated`: the bit, as a number,
+    by which `hbc_amx_emulated` says that an emulator in the process stands for it (0: none can)."""
+
+    name: str
+    machine: str
+    cpuinfo: str
+    flag: str
+    bit: Bit
+    xcr0: int = 0
+    permission: int | None = None
+    emulated: int = 0
 
 
 @record

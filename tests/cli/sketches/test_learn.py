@@ -12,7 +12,8 @@ from synth_words import synth
 
 from hbc.cli.main import exit_code_of
 from hbc.cli.own.described import is_described, table_of
-from hbc.cli.own.own_movements import own_digest, own_file, use_file, use_own_movements
+from hbc.cli.own.own_files import own_digest, own_file
+from hbc.cli.own.own_movements import use_file, use_own_movements
 from hbc.ir.lang.target import ARM, TARGETS, X86
 from hbc.ir.movement.chain import Movement
 from hbc.ir.movement.library import (

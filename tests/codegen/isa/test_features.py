@@ -12,7 +12,7 @@ from isa_machines import DESCRIBED
 from isa_program import missing
 
 from hbc.codegen.build.processor import processor_features
-from hbc.ir.lang.instruction import Feature
+from hbc.ir.lang.target import Feature
 
 X86 = """#include <cpuid.h>
 #include <stdio.h>

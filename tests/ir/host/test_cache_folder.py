@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from platformdirs import user_cache_path
+from platformdirs import user_cache_path, user_data_path
 
 from hbc.cli.main import exit_code_of
 from hbc.ir.host.cache_folder import VARIABLE, cache_folder, keep, kept, kept_file, named_folder
+from hbc.ir.host.user_folders import user_folder
 
 KERNEL = "size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = A[i]\n"
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,10 +34,12 @@ def test_it_lies_where_the_system_has_such_folders(
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("HOME", home)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    if set_apart is not None:
-        monkeypatch.setenv("XDG_CACHE_HOME", set_apart)
+    for variable in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+        if set_apart is not None:
+            monkeypatch.setenv(variable, set_apart)
     assert named_folder() == user_cache_path("hbc", appauthor=False)
+    assert user_folder("data") == user_data_path("hbc", appauthor=False)
 
 
 def test_one_that_others_read_becomes_private(folder: Path) -> None:
