@@ -13,7 +13,7 @@ from hbc.ir.ground import source
 from hbc.ir.ground.record_json import classes_of, from_json, to_json
 from hbc.ir.host.cache_folder import keep, kept
 from hbc.ir.host.file_bytes import file_bytes
-from hbc.ir.lang import instruction, nodes, operators, types
+from hbc.ir.lang import instruction, nodes, operators, target, types
 from hbc.ir.lang.instruction import Instruction, InstructionSet
 from hbc.ir.lang.target import Feature, Target
 
@@ -22,7 +22,8 @@ _PACKAGE = Path(__file__).parents[1]
 # What decides how a text is read: a change of any of it makes what is kept out of date.
 _READERS = (
     "cli/instruction_set.py", "frontend/isa/*.*", "ir/lang/instruction.py", "ir/lang/nodes.py",
-    "ir/lang/operators.py", "ir/ground/record*.py", "ir/ground/source.py", "ir/lang/types.py",
+    "ir/lang/operators.py", "ir/lang/target.py", "ir/ground/record*.py", "ir/ground/source.py",
+    "ir/lang/types.py",
 )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def _part(
     if stored is not None:
         try:
             read = from_json(
-                stored.decode(), classes_of((instruction, nodes, operators, source, types))
+                stored.decode(), classes_of((instruction, nodes, operators, source, target, types))
             )
         except ValueError:
             read = None

@@ -8,9 +8,9 @@ import pytest
 from hbc.cli.instruction_set import instruction_set
 from hbc.ir.ground import source
 from hbc.ir.ground.record_json import classes_of, from_json, to_json
-from hbc.ir.lang import instruction, nodes, operators, types
+from hbc.ir.lang import instruction, nodes, operators, target, types
 
-CLASSES = classes_of((instruction, nodes, operators, source, types))
+CLASSES = classes_of((instruction, nodes, operators, source, target, types))
 
 
 def same(a: Any, b: Any) -> bool:
