@@ -16,7 +16,7 @@ from hbc.ir.lang.target import ARM, X86
 from hbc.ir.movement.chain import ANY, Row, Step
 from hbc.ir.movement.library import VBMI
 from hbc.ir.moves.gather import UNDEFINED
-from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable, fit
+from hbc.ir.moves.instruction_table import OPERANDS, Fit, Form, InstructionTable, fit
 
 FILES = {
     (X86, 128): "avx2_shuffles.sf", (X86, 256): "avx2_shuffles.sf", (X86, 512): "avx512_shuffles.sf",
@@ -74,7 +74,7 @@ def bytes_of(row: Row, size: int) -> list[int]:
 
 def step_text(exact: Fit) -> str:
     """The C of an instruction as entries have it."""
-    return instruction_text(exact, ["{u}", "{v}"], 8, _Written(Scope()))
+    return instruction_text(exact, [f"{{{o}}}" for o in OPERANDS], 8, _Written(Scope()))
 
 
 def is_described(step: Step, size: int, table: InstructionTable) -> bool:

@@ -171,22 +171,21 @@ def forms_of(machine: Machine) -> list[Form]:
 
 
 def least(row: Ints, sources: int, lanes: int, forms: list[Form]) -> int:
-    """So many instructions a register takes at least: none if it is a source, one if one of all makes it,
-    and one
-    to bring together each further source."""
+    """So many instructions a register takes at least: none if it is a source, one if one of all makes it. One
+    that reads m registers leaves one for them, so that k sources take one for each m - 1 of k - 1."""
     free, register = row == UNDEFINED, np.arange(lanes)
     if any((free | (row == register + s * lanes)).all() for s in range(sources)):
         return 0
     used = np.unique(row[row >= 0] // lanes).tolist() or [0]
-    if len(used) > 2:
-        return len(used) - 1
-    # Of a second operand of which nothing is wanted it does not matter which it is.
-    pairs = [used, used * 2] if len(used) == 1 else [used, used[::-1]]
+    most = max(2, *(operands for operands, _, _ in forms))
+    if len(used) > most:
+        return -(-(len(used) - 1) // (most - 1))
     for operands, per, places in forms:
-        for pair in pairs:
-            if len(pair) == operands:
+        # Of an operand of which nothing is wanted it does not matter which it is.
+        for some in product(used, repeat=operands):
+            if set(some) == set(used):
                 both = np.concatenate(
-                    [*(register + o * lanes for o in pair), [OUTSIDE, UNDEFINED, ZERO]]
+                    [*(register + o * lanes for o in some), [OUTSIDE, UNDEFINED, ZERO]]
                 )
                 right = (both[places] == row[:, None]) | free[:, None]
                 if right.reshape(-1, per, right.shape[1]).all(axis=1).any(axis=1).all():

@@ -22,6 +22,7 @@ from hbc.ir.movement.library import (
     read_library,
     written,
 )
+from hbc.ir.movement.price import price_of_chain
 from hbc.ir.movement.windows import Place, adjacent, asked, in_blocks, inverted, spans
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
 from hbc.ir.moves.instruction_table import fit
@@ -39,9 +40,9 @@ def instructions_of(machine: str, width: int) -> Choosing:
 def learn(
     m: Movement, machine: Choosing, check: Callable[[], None] = lambda: None
 ) -> tuple[Chain, int] | None:
-    """The shortest chain for the movement, the fewest registers of constants among equals, and how many
-    instructions it takes at least; None where none was found whose steps keep the units whole. Where `check`
-    raises Stopped, what was found so far counts."""
+    """The quickest chain that was found for the movement, of equals the shortest with the fewest registers of
+    constants, and how many instructions it takes at least; None where none was found whose steps keep the
+    units whole. Where `check` raises Stopped, what was found so far counts."""
     from hbc.synth.shuffles.registers import Solver
     from hbc.synth.shuffles.rounds import in_rounds
 
@@ -52,9 +53,13 @@ def learn(
         whole = [f for f in machine.table.forms if not f.names or f.per >= m.bits // 8]
         again = Solver(only(machine, whole), check).solve(m.sources, rows)
         chains = _chains(again.program, m, rows, only(machine, whole))
+    if machine.widest > 2:  # which may be slower than several
+        narrow = only(machine, [f for f in machine.table.forms if f.arguments <= 2])
+        chains += _chains(Solver(narrow, check).solve(m.sources, rows).program, m, rows, narrow)
     plain = [f for f in machine.table.forms if not needs_constants(f)]
     chains += _chains(in_rounds(only(machine, plain), m.sources, rows), m, rows, machine)
-    return (min(chains, key=lambda c: (c.cost, _constants(c))), solved.bound) if chains else None
+    quickest = min(chains, key=lambda c: (price_of_chain(c), c.cost, _constants(c)), default=None)
+    return None if quickest is None else (quickest, solved.bound)
 
 
 def _chains(

@@ -1,6 +1,6 @@
 """The code of one instruction that moves elements: its description's text with operands and constants.
 
-In braces stand `u` and `v`, the operands; a value of the form, such as `{unit}`; or how the alternatives
+In braces stand `u` to `x`, the operands; a value of the form, such as `{unit}`; or how the alternatives
 that units of elements choose are written, and which: `{vector j}` an index register, `{bytes j}` one of
 bytes, `{signs j}` that with 0x80 where j is past the block, `{lanes s}` all bits of a unit or none,
 `{mask s}` a bit for each unit, `{fields j}` two bits for each, `{nibbles j}` four for each of its bytes.
@@ -16,7 +16,7 @@ from hbc.codegen.text.names import Scope
 from hbc.codegen.text.spelling import int_type
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
-from hbc.ir.moves.instruction_table import Fit
+from hbc.ir.moves.instruction_table import OPERANDS, Fit
 
 PLACE = re.compile(r"\{(\w+)(?: (\w+))?\}")
 BLOCK_BITS = 128
@@ -60,8 +60,8 @@ def instruction_text(
     def written(match: re.Match[str]) -> str:
         how, of = match[1], match[2]
         if of is None:
-            if how in ("u", "v"):
-                return operands[how == "v"]
+            if how in OPERANDS[: fit.form.arguments]:
+                return operands[OPERANDS.index(how)]
             if how not in fit.form.values:
                 raise InternalError(f"`{{{how}}}` in `{fit.form.spelling}` is no value of it")
             return str(fit.form.values[how])

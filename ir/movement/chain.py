@@ -32,7 +32,7 @@ class Movement:
 @record
 class Step:
     """One instruction: `row` counts through its operands, which are values: the sources, then what
-    the steps before it made. `text` is its C, with operands `{u}` and `{v}`, registers of integers."""
+    the steps before it made. `text` is its C, with operands `{u}` to `{x}`, registers of integers."""
 
     operands: tuple[int, ...]
     row: Row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import ARM, Target
+from hbc.ir.movement.chain import Chain
 from hbc.ir.movement.places import Access
 from hbc.ir.movement.windows import BLOCK, Plan, spans
 
@@ -48,5 +49,10 @@ def _has_runs(access: Access, bits: int) -> bool:
 
 
 def price_of_plan(plan: Plan, steps: int) -> int:
-    """Of whole registers, a load or store for each run, and so many steps of chains."""
+    """Of whole registers, a load or store for each run, and steps of chains of such a price."""
     return steps + plan.accesses
+
+
+def price_of_chain(chain: Chain) -> int:
+    """The time of its steps, in that of one that reads one register or two."""
+    return sum(LOOK_UP[len(step.operands)] for step in chain.steps)

@@ -26,7 +26,7 @@ def put(name: str, number: int, value: ir.Expr) -> ir.Store:
 
 
 def steps(name: str, t: DType, lanes: int, sources: int, chain: Chain) -> list[ir.Stmt]:
-    """The instructions of a chain, each the lanes of one or two registers. Those of which nothing is
+    """The instructions of a chain, each the lanes of the registers that it reads. Those of which nothing is
     wanted are the first."""
     made: list[ir.Stmt] = []
     for number, step in enumerate(chain.steps):

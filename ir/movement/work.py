@@ -15,7 +15,7 @@ from hbc.ir.movement.items import Bind, Item, Registers
 from hbc.ir.movement.library import known_chain, library_of
 from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.places import Access, Rows
-from hbc.ir.movement.price import price_of, price_of_plan
+from hbc.ir.movement.price import price_of, price_of_chain, price_of_plan
 from hbc.ir.movement.windows import Part, Plan, separate, touched
 
 
@@ -73,7 +73,7 @@ class Work:
                 for part in separate(plan, bits)
             ]
             known = tuple((part, chain) for part, chain in parts if chain is not None)
-            price = price_of_plan(plan, sum(chain.cost for _, chain in known))
+            price = price_of_plan(plan, sum(price_of_chain(chain) for _, chain in known))
             if price < least:
                 self.unknown += [coarse(part.movement) for part, chain in parts if chain is None]
             if len(known) == len(parts) and price < least:

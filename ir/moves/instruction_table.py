@@ -1,8 +1,8 @@
 """Instructions that move elements between registers: what each can do, as tables, and which one does
 what is wanted.
 
-A row is the content of one register that is wanted of one or two others: for each element a location
-in u, or n + a location in v, or ZERO, or UNDEFINED where anything will do.
+A row is the content of one register that is wanted of one to four others: for each element a
+location in u, or n + a location in v, and so on, or ZERO, or UNDEFINED where anything will do.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hbc.ir.moves.gather import UNDEFINED, Locations
 
 Choices = NDArray[np.int64]
+OPERANDS = ("u", "v", "w", "x")  # in the code of an instruction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +24,7 @@ class Form:
     """An instruction with its immediates fixed. Each `per` neighbouring elements choose an
     alternative together; `names` says what the alternatives are, by the name of the variable, and
     `inverse[i, 2 + location]` which one brings `location` to element i, -1 for none. `spelling` is
-    its code: `{u}` and `{v}` are the registers, other braces name a value, how it is written
+    its code: `{u}` to `{x}` are the registers, other braces name a value, how it is written
     before it where it is chosen by elements."""
 
     spelling: str
@@ -65,6 +66,11 @@ class InstructionTable:
                 inverse = np.concatenate([ends, both], axis=1)
                 self._doubled.append(replace(form, inverse=inverse))
         return self._doubled
+
+    @property
+    def widest(self) -> int:
+        """How many registers an instruction reads at most."""
+        return max((form.arguments for form in self.forms), default=1)
 
     def forms_of(self, arguments: int) -> Sequence[Form]:
         if arguments not in self._parts:

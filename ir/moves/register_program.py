@@ -109,9 +109,12 @@ def respelled(
         wanted = np.where(needed[program.sources + number], reads(op.fit), UNDEFINED)
         used = [at for at in range(len(op.operands)) if (wanted[wanted >= 0] // lanes == at).any()]
         operands = op.operands
-        if len(used) == 1 and len(operands) == 2:
-            wanted = np.where(wanted >= 0, wanted % lanes, wanted)
-            operands = (operands[used[0]],)
+        if 0 < len(used) < len(operands):
+            place = np.zeros(len(operands), dtype=np.int32)
+            place[used] = np.arange(len(used))
+            which = place[np.maximum(wanted, 0) // lanes]
+            wanted = np.where(wanted >= 0, which * lanes + wanted % lanes, wanted)
+            operands = tuple(operands[at] for at in used)
         fit = fitting(table, len(operands), wanted.astype(np.int32))
         if fit is None or fit.form.cost > op.fit.form.cost:
             fit, operands = op.fit, op.operands

@@ -1,6 +1,6 @@
 """Builds the table of a target's instructions from their descriptions in text.
 
-A description is a set of gathers of one register, or two, with the code of the instruction:
+A description is a set of gathers of one register, or up to four, with the code of the instruction:
 
     set permute(u: [n]) -> [n] = \\i. u[j] for each j in n as "_mm512_permutexvar_epi32({vector j}, {u})"
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hbc.ir.ground.diag import error
 from hbc.ir.moves.gather import Locations
 from hbc.ir.moves.index_expr import OUTSIDE, Argument, Scope, evaluate, locate
-from hbc.ir.moves.instruction_table import Choices, Form, InstructionTable
+from hbc.ir.moves.instruction_table import OPERANDS, Choices, Form, InstructionTable
 from hbc.ir.moves.sketch import Binder, Family, Option, SetDefinition
 from hbc.synth.sets.families import Columns, admitted, integers
 
@@ -45,9 +45,9 @@ def forms_of(
 ) -> list[Form]:
     """One form for each value of the variables that are not chosen by elements."""
     parameters = definition.parameters or ()
-    if not 1 <= len(parameters) <= 2 or len(family.variables) != 1:
+    if not 1 <= len(parameters) <= len(OPERANDS) or len(family.variables) != 1:
         raise error(
-            f"the instruction `{definition.name}` makes one register of one or two",
+            f"the instruction `{definition.name}` makes one register of one to four",
             family.span, "write `set name(u: [n], v: [n]) -> [n] = \\i. ... as \"...\"`",
         )  # fmt: skip
     names = {**constants, "n": lanes}

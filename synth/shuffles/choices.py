@@ -47,6 +47,11 @@ class Choosing:
     def lanes(self) -> int:
         return self.table.lanes
 
+    @property
+    def widest(self) -> int:
+        """How many registers an instruction reads at most."""
+        return max(self.choosing)
+
     def sources(self, form: Form) -> NDArray[np.int32]:
         """[byte, alternative]: the location that is read; NOWHERE for one that a cheaper one equals."""
         if id(form) not in self._sources:
@@ -100,7 +105,7 @@ def choosing(table: InstructionTable, watch: Callable[[], None] = lambda: None) 
     """The table, with what is needless for a search left out of it."""
     able: dict[int, tuple[Form, ...]] = {}
     fixed: dict[int, Fixed] = {}
-    for count in (1, 2):
+    for count in range(1, max(2, table.widest) + 1):
         forms = [form for form in table.forms_of(count) if form.names]
         kept: list[Form] = []
         for at, form in enumerate(forms):

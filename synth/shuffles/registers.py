@@ -12,6 +12,7 @@ from hbc.ir.moves.gather import UNDEFINED, Locations
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
 from hbc.synth.prunings.watch import Stopped
 from hbc.synth.shuffles.choices import BLOCK, Choosing
+from hbc.synth.shuffles.cones import fused
 from hbc.synth.shuffles.mixing import mixing_bound
 from hbc.synth.shuffles.rounds import in_rounds
 from hbc.synth.shuffles.row import DEEPEST, Rows
@@ -135,6 +136,8 @@ class Solver:
         best: RegisterProgram | None = None
         with suppress(Tired):
             best = in_rounds(self._limited(ROUNDS), sources, rows)
+        if best is not None and self.machine.widest > 2:
+            best = fused(best, rows, self.machine)
         if nested == 0:
             return best
         for stages in self._staged(rows):

@@ -72,21 +72,46 @@ class Rows:
             value, certain = two(shop, row, basis)
             if value is None and certain:
                 self.proven[key] = max(3, known)
-            return value
+            if value is not None or shop.machine.widest == 2:
+                return value
+            return self._gathered(row, basis, budget)
         for candidate in self._longer(row, basis, budget):
             if candidate is not None and shop.cost(candidate) <= budget:
                 return candidate
         return None
 
     def fewest(self, row: Locations, basis: Basis) -> int:
-        """An instruction reads two registers at most: k of them take k - 1. Of a basis that has every byte
-        once."""
-        if any(value >= self.shop.sources for value in basis):
-            return 1
-        sources = np.unique(labels_of(row) // self.shop.machine.lanes)
-        return max(1, int(sources.size) - 1)
+        """An instruction that reads m registers leaves one for them, so that k of them take one for each
+        m - 1 of k - 1: of those that alone have a byte."""
+        needed = labels_of(row)
+        having = np.stack([np.isin(needed, self.shop.contents[value]) for value in basis])
+        alone = having[:, having.sum(axis=0) == 1].any(axis=1)
+        return max(1, -(-(int(alone.sum()) - 1) // (self.shop.machine.widest - 1)))
+
+    def _gathered(self, row: Locations, basis: Basis, budget: int) -> int | None:
+        """Where instructions read more than two registers: what is wanted of some in one first, of so many
+        that the later ones read as many as they can."""
+        shop, most = self.shop, self.shop.machine.widest
+        if len(basis) <= most:
+            return None
+        some = basis[: (len(basis) - 2) % (most - 1) + 2]
+        held = [np.intersect1d(labels_of(row), shop.contents[value]) for value in some]
+        together = np.full(row.size, UNDEFINED, dtype=np.int32)
+        wanted = np.unique(np.concatenate(held))
+        together[: wanted.size] = wanted
+        value = one(shop, together, some)
+        if value is None:
+            return None
+        left = (value, *basis[len(some) :])
+        asked = shop.local(row, left)
+        assert asked is not None
+        inner = Rows(Workshop(shop.machine, len(left)))
+        made = inner.make(asked, tuple(range(len(left))), budget - shop.cost(value))
+        return None if made is None else shop.replay(inner.shop.program([made]), left)[0]
 
     def _longer(self, row: Locations, basis: Basis, budget: int) -> Iterator[int | None]:
+        if self.shop.machine.widest > 2:
+            yield self._gathered(row, basis, budget)
         yield from self._collected(row, basis, budget)
         if budget == 3:
             yield from self._last_fixed(row, basis)

@@ -1,8 +1,9 @@
-"""One or two instructions for a register: all of them are tried, so that finding none is a proof."""
+"""One or two instructions for a register: all of them are tried, so that finding none is a proof. Of
+two in a row those of one register or two, where others read more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
@@ -27,14 +28,37 @@ def labels_of(row: Locations) -> Locations:
 
 
 def tuples(shop: Workshop, row: Locations, basis: Sequence[int]) -> list[tuple[int, ...]]:
-    """The operands that one instruction could make the row of: one or two that hold all its bytes."""
+    """The operands that one instruction could make the row of: as few as hold all its bytes."""
     needed = labels_of(row)
     having = {value: np.isin(needed, shop.contents[value]) for value in basis}
     single: list[tuple[int, ...]] = [(value,) for value in basis if having[value].all()]
     if single or not needed.size:
         return single or [(basis[0],)]
     useful = [value for value in basis if having[value].any()]
-    return [pair for pair in permutations(useful, 2) if (having[pair[0]] | having[pair[1]]).all()]
+    pairs: list[tuple[int, ...]] = [
+        pair for pair in permutations(useful, 2) if (having[pair[0]] | having[pair[1]]).all()
+    ]
+    if pairs:
+        return pairs
+    for count in range(3, shop.machine.widest + 1):
+        covers = _covers(having, np.ones(needed.size, dtype=np.bool_), count)
+        wider = dict.fromkeys(tuple(sorted(some)) for some in covers)
+        if wider:
+            return [order for some in wider for order in permutations(some)]
+    return []
+
+
+def _covers(
+    having: Mapping[int, NDArray[np.bool_]], left: NDArray[np.bool_], count: int
+) -> Iterator[tuple[int, ...]]:
+    """So many values at most that have together what is left."""
+    if not left.any():
+        yield ()
+    elif count:
+        first = int(left.argmax())
+        for value, has in having.items():
+            if has[first]:
+                yield from ((value, *more) for more in _covers(having, left & ~has, count - 1))
 
 
 def one(shop: Workshop, row: Locations, basis: Sequence[int]) -> int | None:
@@ -67,7 +91,7 @@ def best_fit(
 
 def two(shop: Workshop, row: Locations, basis: Sequence[int]) -> Attempt:
     """The value that two instructions make."""
-    proof = True
+    proof = shop.machine.widest <= 2
     for value, certain in _chains(shop, row, basis):
         if value is not None:
             return value, True

@@ -42,7 +42,12 @@ def proof(goal: str, target: str = "avx512", size: int = 1, vbmi: bool = False) 
         (TURNED, "avx2", 1, False, 8, "at least"),
         ("x: [16] [i in 16] if i < 8 then x[2*i + 1] else 0", "avx2", 4, False, 3, "at least"),
         ("x: [64] [i in 64] x[i]", "avx512", 1, False, 0, "minimal"),
-        (TURNED, "neon", 1, False, 8, "minimal"),
+        (TURNED, "neon", 1, False, 4, "minimal"),
+        ("x: [16, 16] [i in 16, j in 16] x[j, i]", "neon", 1, False, 32, "minimal"),
+        ("x: [48] [c in 3, i in 16] x[3*i + c]", "neon", 1, False, 3, "minimal"),
+        ("x: [64] [i in 16] x[(7*i + 3) % 64]", "neon", 1, False, 1, "minimal"),
+        ("x: [112] [i in 16] x[7*i]", "neon", 1, False, 2, "minimal"),
+        ("x: [128] [i in 16] x[8*i + 1]", "neon", 1, False, 3, "minimal"),
         ("x: [16] [i in 16] if i < 5 then x[i * 7 % 16] else 0", "neon", 1, False, 1, "minimal"),
         ("x: [16] [i in 16] if i < 2 then x[3 * i] else 0", "neon", 4, False, 2, "minimal"),
         ("x: [128] [i in 64] if i % 3 == 2 then _ else x[2i]", "avx512", 1, False, 3, "at least"),
@@ -97,8 +102,9 @@ def test_forged(forge: Callable[[list[Any]], None], why: str) -> None:
     assert why in str(refused.value) and "\n" not in str(refused.value)
 
 
-def test_what_is_not_shown_is_not_claimed() -> None:
-    lines = lines_of(proof(TURNED, "avx2"))
+@pytest.mark.parametrize(("target", "size"), [("avx2", 1), ("neon", 2)])
+def test_what_is_not_shown_is_not_claimed(target: str, size: int) -> None:
+    lines = lines_of(proof(TURNED, target, size))
     lines[0]["claims"] = ["computes", "minimal"]
     lines[-2]["least"] = lines[-2]["instructions"]
     with pytest.raises(Refused, match="not shown"):

@@ -210,6 +210,42 @@ def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
             assert native.intact(out, count)
 
 
+@pytest.mark.parametrize(
+    ("text", "size", "count"),
+    [
+        ("x: [64] [i in 16] if i % 5 == 4 then 0 else x[(7*i + 3) % 64]", 1, 1),
+        ("x: [112] [i in 16] x[111 - 7*i]", 1, 2),
+        ("x: [256] [i in 16] x[17*i]", 1, 5),
+        ("x: [3, 16] [i in 16, c in 3] x[c, i]", 1, 3),
+        ("x: [8, 8] [i in 8, j in 8] x[j, i]", 2, 16),
+        ("x: [4, 4] [i in 4, j in 4] x[j, i]", 4, 4),
+        ("x: [16, 16] [i in 16, j in 16] x[j, i]", 1, 32),
+    ],
+)
+def test_neon_looks_up_in_up_to_four_registers(
+    text: str, size: int, count: int, tmp_path: Path
+) -> None:
+    """So many instructions, which do it."""
+    from hbc.cli.sketches.gather_spec import NAME
+    from hbc.codegen.shuffles.c_file import Buffer, emit_registers
+    from hbc.ir.lang.types import DTYPES
+
+    asked = parse_gather(text, size, 1 << 14).gather
+    found = find_shuffle(asked, size, shuffle_machine("neon", False), lambda: None)
+    assert found is not None and found.program.cost == count
+    native.require("neon")
+    read, made = int(np.prod(asked.inputs[0])), int(np.prod(asked.output))
+    kind = DTYPES[f"u{8 * size}"]
+    buffers = [Buffer("x", read)], [Buffer("out", made)]
+    code = emit_registers(NAME, found.program, *buffers, kind, "neon", [])
+    loaded = native.library(code, "neon", tmp_path, native.compilers("neon")[0].command)
+    given = native.random_values(np.random.default_rng(count), read, f"u{8 * size}")
+    out = native.poisoned(given, made)
+    native.call(loaded, NAME, [given], [out])
+    assert (out[:made] == np.where(asked.index >= 0, given[asked.index], 0)).all()
+    assert native.intact(out, made)
+
+
 def test_an_instruction_may_serve_registers_that_share_no_byte() -> None:
     """Three instructions, the first of which brings words of two registers together for both: that each
     takes two by itself does not make four the fewest."""

@@ -16,7 +16,14 @@ from hbc.codegen.moves.file import AVX2, AVX512, NEON
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.text.names import Scope
 from hbc.ir.moves.gather import UNDEFINED, ZERO
-from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable, fittable, fitting
+from hbc.ir.moves.instruction_table import (
+    OPERANDS,
+    Fit,
+    Form,
+    InstructionTable,
+    fittable,
+    fitting,
+)
 
 OF_ONE_DESCRIPTION = 6  # forms that are drawn
 VECTORS = {"avx512": AVX512, "avx2": AVX2, "neon": NEON}
@@ -64,7 +71,9 @@ def source_of(fit: Fit, lanes: int) -> list[int]:
 def c_file(fits: list[Fit], table: InstructionTable, target: str) -> str:
     vector = VECTORS[target]
     constants = Constants(Scope())
-    texts = [instruction_text(fit, ("u", "v"), table.bits, constants) for fit in fits]
+    texts = [instruction_text(fit, OPERANDS, table.bits, constants) for fit in fits]
+    given = ", ".join(f"const void *in_{name}" for name in OPERANDS)
+    loads = ", ".join(f"{name} = {vector.loaded(f'in_{name}')}" for name in OPERANDS)
     lines = [
         f"#include <{vector.header}>",
         "#include <stdint.h>",
@@ -77,10 +86,10 @@ def c_file(fits: list[Fit], table: InstructionTable, target: str) -> str:
             text,
         )
         lines += [
-            f"void f{number}(const void *a, const void *b, void *out);",
-            f"void f{number}(const void *a, const void *b, void *out) {{",
-            f"    const {vector.type} u = {vector.loaded('a')}, v = {vector.loaded('b')};",
-            "    (void)v;",
+            f"void f{number}({given}, void *out);",
+            f"void f{number}({given}, void *out) {{",
+            f"    const {vector.type} {loads};",
+            *(f"    (void){name};" for name in OPERANDS),
             f"    {vector.stored('out', text)}",
             "}",
         ]
@@ -98,10 +107,10 @@ def test_code_does_what_the_description_says(
     text = c_file(fits, table, target)
     loaded = native.library(text, target, tmp_path, native.compilers(target)[0].command)
     for number, fit in enumerate(fits):
-        u, v = (native.random_values(generator, table.lanes, f"u{bits}") for _ in range(2))
-        out = native.poisoned(u, table.lanes)
-        native.call(loaded, f"f{number}", [u, v], [out])
-        both = np.concatenate([u, v, np.zeros(1, dtype=u.dtype)])
+        given = [native.random_values(generator, table.lanes, f"u{bits}") for _ in OPERANDS]
+        out = native.poisoned(given[0], table.lanes)
+        native.call(loaded, f"f{number}", given, [out])
+        both = np.concatenate(given)
         for element, source in enumerate(source_of(fit, table.lanes)):
             if source == UNDEFINED:
                 continue
@@ -114,7 +123,7 @@ def test_lookups_agree(target: str, bits: int, vbmi: bool) -> None:
     """`fitting` one row and `fittable` many; a row that was made from a form is found again."""
     table = table_of(target, bits, vbmi)
     generator = np.random.default_rng(3)
-    for arguments in (1, 2):
+    for arguments in range(1, table.widest + 1):
         rows = [
             source_of(fit, table.lanes)
             for fit in drawn(table, generator)

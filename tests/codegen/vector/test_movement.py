@@ -155,11 +155,11 @@ COUNTS: dict[tuple[str, str, int], dict[str, tuple[int, int]]] = {
         "J2 2 stored": (4, 2), "M 4": (8, 8),
     },
     ("u8", "arm_dot", 128): {
-        "A 4": (0, 1), "A 3": (9, 4), "J4 4 stored": (0, 1), "J3 3 stored": (0, 1),
+        "A 4": (0, 1), "A 3": (3, 4), "J4 4 stored": (0, 1), "J3 3 stored": (0, 1),
         "J2 2 stored": (0, 1), "M 16": (64, 16),
     },
     ("f32", "arm_dot", 128): {
-        "A 4": (0, 1), "A 3": (9, 4), "J4 4 stored": (0, 1), "J3 3 stored": (0, 1),
+        "A 4": (0, 1), "A 3": (3, 4), "J4 4 stored": (0, 1), "J3 3 stored": (0, 1),
         "J2 2 stored": (0, 1), "M 4": (8, 4),
     },
     ("f32", "avx512", 512): {

@@ -149,7 +149,7 @@ MISTAKES = {
     "x: [4]\nset one(a: [n]) = \\i. a[i]\n"
     'set far(a: [n, m]) -> [n, m] = \\i, j. a[i, j] as "f({u})"\n'
     "y: [4] = ?instructions{of=one}(x)\n"
-    "goal y == [x0, x1, x2, x3]": "`far` makes one register of one or two",
+    "goal y == [x0, x1, x2, x3]": "`far` makes one register of one to four",
     "x: [4]\nset one(a: [n]) = \\i. a[i]\n"
     'set far(a: [n]) -> [n] = \\i. a[j] for each(3) j in n as "f({u}, {vector j})"\n'
     "y: [4] = ?instructions{of=one}(x)\ngoal y == [x0, x1, x2, x3]": "4 elements are no multiple of 3",
