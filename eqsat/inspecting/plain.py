@@ -9,11 +9,12 @@ from hbc.eqsat.inspecting.mapping import PLAIN, SCALAR, THREADS, Along, Mapping
 from hbc.eqsat.inspecting.nests import Nest, NestLoop, expanded, step
 from hbc.eqsat.inspecting.whole import updates
 from hbc.eqsat.operands.operand import LOAD, SHUFFLE
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, mul, sub
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import free_variables, nodes
+from hbc.ir.lang.walk import distinct_nodes, free_variables, nodes, operands
 
 PER_CYCLE = 2.0  # operations on vectors that begin in a cycle
 CALL = 12.0  # operations of a function such as exp
@@ -27,22 +28,35 @@ NEAR = 4  # elements from lane to lane that one or two loads still hold
 def plain(n: Nest, target: Target) -> list[Mapping]:
     """Every plain form, those that are refused with their reason."""
     update = updates(n.store)
-    op, (term, *_) = update.op, update.terms
+    op, term = update.op, _term(update.terms[0])
     on_gpu = target.machine == GPU
     if not on_gpu and target.vector_bits == 0:
         return [_scalar(n, term)]
     return [_along(n, level, op, term, target, on_gpu) for level in n.levels] or [_scalar(n, term)]
 
 
-def _scalar(n: Nest, term: ir.Expr) -> Mapping:
+@record
+class Term:
+    """What is stored or added: its operations, and its loads, each with the variables of its index."""
+
+    operations: float
+    loads: tuple[tuple[ir.Load, frozenset[str]], ...]
+
+
+def _term(e: ir.Expr) -> Term:
+    loads = dict.fromkeys(_loads(e))
+    return Term(_operations(e), tuple((x, free_variables(x.index)) for x in loads))
+
+
+def _scalar(n: Nest, term: Term) -> Mapping:
     count = prod(level.extent for level in n.levels)
-    each = _operations(term) / PER_CYCLE + LOAD * len(set(_loads(term)))
-    operands = tuple(sorted((b, "direct") for b in {x.buffer for x in _loads(term)}))
+    each = term.operations / PER_CYCLE + LOAD * len(term.loads)
+    operands = tuple(sorted((b, "direct") for b in {x.buffer for x, _ in term.loads}))
     return Mapping(SCALAR, (), operands, count, count * each)
 
 
 def _along(
-    n: Nest, level: NestLoop, op: ir.Op | None, term: ir.Expr, target: Target, on_gpu: bool
+    n: Nest, level: NestLoop, op: ir.Op | None, term: Term, target: Target, on_gpu: bool
 ) -> Mapping:
     """The form whose lanes run along this loop."""
     name = THREADS if on_gpu else PLAIN
@@ -61,15 +75,14 @@ def _along(
             f"an iteration of `{level.loop}` reads what an earlier one stored in `{n.store.buffer}`"
         )
         return Mapping(name, row, reason=why, edit="let the lanes run along another loop")
-    loads = list(dict.fromkeys(_loads(term)))
-    bits = max([n.store.value.type.element.bits, *(x.type.element.bits for x in loads)])
+    bits = max([n.store.value.type.element.bits, *(x.type.element.bits for x, _ in term.loads)])
     lanes = WARP if on_gpu else max(1, target.vector_bits // bits)
     steps = prod(-(-v.extent // lanes) if v is level else v.extent for v in n.levels)
-    cycles = _operations(term) / PER_CYCLE
+    cycles = term.operations / PER_CYCLE
     operands: dict[str, str] = {}
-    for x in loads:
-        how, each = _loaded(x, level.var, lanes, names)
-        still = any(v.var not in free_variables(x.index) and v is not level for v in n.levels)
+    for x, variables in term.loads:
+        how, each = _loaded(x, level.var, lanes) if level.var in variables else ("broadcast", LOAD)
+        still = any(v.var not in variables and v is not level for v in n.levels)
         cycles += each / TOGETHER if still and how != "lane by lane" else each
         if operands.get(x.buffer) != "lane by lane":
             operands[x.buffer] = how
@@ -114,26 +127,31 @@ def _carriers(n: Nest, far: ir.Expr) -> list[NestLoop]:
 
 
 def _loads(e: ir.Expr) -> Iterator[ir.Load]:
-    return (x for x in nodes(e) if isinstance(x, ir.Load))
+    """The loads in an expression; of what stands in it several times as one object once."""
+    return (x for x in distinct_nodes(e) if isinstance(x, ir.Load))
 
 
 def _operations(e: ir.Expr) -> float:
     """On values, not on places; a product that is added is one with the sum."""
-    operations = 1.0
-    for x in nodes(e):
-        match x:
-            case ir.Call():
-                operations += CALL
-            case ir.Binary() | ir.Cast() | ir.Unary() | ir.Select() if x.type != INDEX:
-                operations += 1.0
-            case _:
-                pass
+    known: dict[int, float] = {}
+
+    def within(x: ir.Expr) -> float:
+        if id(x) not in known:
+            own = CALL if isinstance(x, ir.Call) else 1.0 if _is_operation(x) else 0.0
+            known[id(x)] = own + sum(map(within, operands(x)))
+        return known[id(x)]
+
+    operations = 1.0 + within(e)
     fused = isinstance(e, ir.Binary) and e.op is ir.Op.MUL and e.type.element.is_float
     return operations - 1.0 if fused else operations
 
 
-def _loaded(x: ir.Load, var: str, lanes: int, names: set[str]) -> tuple[str, float]:
-    """How the lanes along a loop are loaded, and cycles for a vector of them."""
+def _is_operation(x: ir.Expr) -> bool:
+    return isinstance(x, ir.Binary | ir.Cast | ir.Unary | ir.Select) and x.type != INDEX
+
+
+def _loaded(x: ir.Load, var: str, lanes: int) -> tuple[str, float]:
+    """How the lanes along a loop that moves it are loaded, and cycles for a vector of them."""
     stride = step(x.index, var)
     by = const_value(stride)
     if by == 0:

@@ -69,16 +69,23 @@ def unknown(_: Linear) -> int | None:
     return None
 
 
+Operations = dict[tuple[object, ...], tuple[Linear, Linear, Linear]]
+"""By the operator and the identity of the atoms of the operands, which the entry holds: those, and the
+result."""
+
+
 @record
 class Reading:
     """How to read: whether products of sums are multiplied out; `atom`, the canonical form of what
     is not arithmetic; `least`, what is known of the range of a form, to decide min, max, / and %.
-    `seen` remembers by identity, and holds the expression to keep it alive."""
+    `seen` remembers by identity, and holds the expression to keep it alive; `operations` what depends on
+    `least`."""
 
     expand: bool
     atom: ExprMap
     least: Least = unknown
     seen: dict[int, tuple[ir.Expr, Linear]] = field(default_factory=dict)
+    operations: Operations = field(default_factory=dict)
 
 
 _MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
@@ -202,6 +209,29 @@ _AGAIN: Final = (_again_kept, _again_multiplied)
 
 
 def _operation(op: ir.Op, a: Linear, b: Linear, reading: Reading) -> Linear:
+    """Found out once for the same operands: copies of an expression, as where a Func is put in place of its
+    uses, are read once."""
+    pure = reading.least is unknown or op is ir.Op.MUL
+    remembered = _operations[reading.expand] if pure else reading.operations
+    key = (op, _identity(a), _identity(b))
+    known = remembered.get(key)
+    if known is None:
+        if len(remembered) >= MOST_REMEMBERED:
+            remembered.clear()
+        known = remembered[key] = a, b, _operated(op, a, b, reading)
+    return known[2]
+
+
+_operations: Final[tuple[Operations, Operations]] = ({}, {})
+"""What needs no ranges, products kept and multiplied out."""
+
+
+def _identity(form: Linear) -> tuple[int, ...]:
+    """The same for the same numbers of the same atoms alone, while these live."""
+    return (form.constant, *[x for atom, c in form.terms for x in (id(atom), c)])
+
+
+def _operated(op: ir.Op, a: Linear, b: Linear, reading: Reading) -> Linear:
     again = _AGAIN[reading.expand]
     match op:
         case ir.Op.MUL:

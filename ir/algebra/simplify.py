@@ -14,6 +14,7 @@ from typing import assert_never
 from hbc.ir.algebra.bounds import prove
 from hbc.ir.algebra.comparison import comparison
 from hbc.ir.algebra.facts import NOTHING, Facts, Interval
+from hbc.ir.algebra.form import MOST_REMEMBERED
 from hbc.ir.algebra.layout import layout, to_index
 from hbc.ir.algebra.linear import Reading, canonical, is_polynomial, linear, read, shifted, to_expr
 from hbc.ir.algebra.linear import plus as sum_of
@@ -53,6 +54,10 @@ class Scope:
     seen: dict[int, tuple[ir.Expr, ir.Expr]] = field(default_factory=dict)
     reading: list[Reading] = field(default_factory=list)
 
+    @property
+    def size(self) -> int:
+        return len(self.seen) + len(self.facts.found) + sum(len(r.seen) for r in self.reading)
+
     def arithmetic(self) -> Reading:
         """How index arithmetic is read here."""
         if not self.reading:
@@ -65,7 +70,7 @@ class Scope:
 
 def simplify(e: ir.Expr, facts: Facts = NOTHING) -> ir.Expr:
     """`e` in simplest form, given what is known of its variables."""
-    return _expr(e, Scope(facts if facts is not NOTHING else Facts()))
+    return _expr(e, _scope_of(facts))
 
 
 def simplify_stmt(s: ir.Stmt, facts: Facts = NOTHING, done: Collection[int] = ()) -> ir.Stmt:
@@ -73,6 +78,19 @@ def simplify_stmt(s: ir.Stmt, facts: Facts = NOTHING, done: Collection[int] = ()
     statements that do nothing. `Block(())` when nothing is left. `done`: the ids of statements inside
     that were simplified where they stand, and of expressions of such."""
     return _stmt(s, Scope(facts if facts is not NOTHING else Facts(), done))
+
+
+_scopes: dict[bool, Scope] = {}
+"""Where nothing is known, and where what was asked for last is known besides."""
+
+
+def _scope_of(facts: Facts) -> Scope:
+    """That of before, with what was simplified in it, until it has grown large."""
+    is_any = facts is not NOTHING
+    known = _scopes.get(is_any)
+    if known is None or (is_any and known.facts is not facts) or known.size > MOST_REMEMBERED:
+        known = _scopes[is_any] = Scope(facts if is_any else Facts())
+    return known
 
 
 _latest: list[Kernel] = []  # what was simplified last

@@ -40,10 +40,14 @@ def block(*stmts: ir.Stmt) -> ir.Stmt:
 
 
 def rewrite(e: ir.Expr, f: ExprMap) -> ir.Expr:
-    """Bottom-up: `f` on every node, children first."""
+    """Bottom-up: `f` on every node, children first. What is shared stays so: `f` sees it once."""
+    done: dict[int, ir.Expr] = {}
 
     def below(c: ir.Expr) -> ir.Expr:
-        return f(map_children(c, below))
+        known = done.get(id(c))
+        if known is None:
+            known = done[id(c)] = f(map_children(c, below))
+        return known
 
     return below(e)
 
@@ -94,6 +98,19 @@ def _below(n: ir.Node) -> Iterator[ir.Node]:
             stack.append(top.b)
             stack.append(top.a)
         elif top.__class__ not in _LEAVES:
+            stack.extend(_CHILDREN[top.__class__](top)[::-1])
+
+
+def distinct_nodes(n: ir.Node) -> Iterator[ir.Node]:
+    """The same, where what stands in several places as one object comes once: an expression whose parts are
+    shared is longer than it takes to walk it."""
+    seen: set[int] = set()
+    stack: list[ir.Node] = [n]
+    while stack:
+        top = stack.pop()
+        if id(top) not in seen:
+            seen.add(id(top))
+            yield top
             stack.extend(_CHILDREN[top.__class__](top)[::-1])
 
 
@@ -167,18 +184,26 @@ def names_read(n: ir.Node) -> set[str]:
 
 
 def substitute(e: ir.Expr, values: Mapping[str, ir.Expr]) -> ir.Expr:
-    """`e` with free variables replaced. Names bound inside must not occur free in the values."""
+    """`e` with free variables replaced. Names bound inside must not occur free in the values. What is
+    shared stays so."""
+    done: dict[int, ir.Expr] = {}
 
     def below(e: ir.Expr) -> ir.Expr:
-        match e:
-            case ir.Var(name=name):
-                return values.get(name, e)
-            case ir.Let(name=name, value=v, body=body) if name in values:
-                inner = {k: x for k, x in values.items() if k != name}
-                w, b = below(v), substitute(body, inner)
-                return e if w is v and b is body else ir.Let(name, w, b, e.span)
-            case _:
-                return map_children(e, below)
+        if e.__class__ is ir.Var:
+            return values.get(e.name, e)
+        if e.__class__ is ir.Const:
+            return e
+        known = done.get(id(e))
+        if known is None:
+            if e.__class__ is ir.Let and e.name in values:
+                inner = {k: x for k, x in values.items() if k != e.name}
+                value, body = below(e.value), substitute(e.body, inner)
+                same = value is e.value and body is e.body
+                known = e if same else ir.Let(e.name, value, body, e.span)
+            else:
+                known = map_children(e, below)
+            done[id(e)] = known
+        return known
 
     return below(e) if values else e
 
