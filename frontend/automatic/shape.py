@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from hbc.frontend.automatic.alignment import pieces_of, stays
 from hbc.frontend.automatic.phases import Phases, phases_of, picked_block
 from hbc.frontend.automatic.tiles import Tiles, tiles_for
-from hbc.frontend.costs.blocks import Block, Sides, ranked_blocks
+from hbc.frontend.costs.blocks import MULTIPLY_ADDS, Block, Sides, ranked_blocks
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
@@ -350,7 +350,8 @@ def _block(
     if unit_lanes > 256 or unit_rows > 14:
         unit_lanes = unit_rows = 1
     sides = Sides(down, along, unit_rows, unit_lanes, rows in stay, lane in stay)
-    ranked = ranked_blocks(operands, machine, sums, sides, width)
+    per_cycle = MULTIPLY_ADDS if dot is None else dot.per_cycle
+    ranked = ranked_blocks(operands, machine, sums, sides, width, per_cycle)
     each = [(b.rows, b.vectors) for b, _ in ranked]
     wanted = graph.choices.pick(f"{name}.block", each[0], each[1:])
     return ranked[each.index(wanted)]

@@ -18,4 +18,9 @@ class Dot:
     tile: Memory | None
     rows: int
     columns: int
-    rate: float  # products in a cycle
+    per_cycle: float  # how many begin in a cycle
+
+    @property
+    def rate(self) -> float:
+        """Products in a cycle."""
+        return self.rows * self.columns * self.depth * self.per_cycle

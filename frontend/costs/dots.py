@@ -51,10 +51,9 @@ def _dot(i: Instruction) -> Dot | None:
     if not in_tiles and i.place.memory is not Memory.REGISTER:
         return None
     columns = counts[Kind.J] * counts[Kind.BATCH]
-    products = counts[Kind.I] * columns * counts[Kind.K]
     return Dot(
         i.name, i.operands[i.accumulator].element, (a, b), counts[Kind.K],
-        i.place.memory if in_tiles else None, counts[Kind.I], columns, products * i.cost.per_cycle,
+        i.place.memory if in_tiles else None, counts[Kind.I], columns, i.cost.per_cycle,
     )  # fmt: skip
 
 
