@@ -16,6 +16,8 @@ SECONDS = 1.0  # of the processor that this may take: on a busy machine no fewer
 GAIN = 0.99  # a round that does not get below this share of the time gained nothing
 PATIENCE = 2  # such rounds until it ends
 ALIKE = 1.15  # what a point costs more, as the model ranks it, for each way in which it is like a chosen one
+HOPES = {"block": 0.1, "tiles": 0.1, "at": 0.08, "order": 0.06, "rows": 0.05, "strip": 0.05}
+HOPE = 0.03  # what another choice than these may gain beyond what the model sees, as a share of a Func's time
 LOSING = 0.5  # what became of a choice's other trials weighs so much
 
 
@@ -133,7 +135,14 @@ class ByModel:
 
 
 def _cost(o: Offer) -> float:
-    return o.candidate.cycles if o.candidate.cycles is not None else float("inf")
+    """What it takes if all that it chose turns out well: of a Func that takes little time, little is gained."""
+    if o.candidate.cycles is None:
+        return float("inf")
+    hopes = [
+        HOPES.get(name.rpartition(".")[2], HOPE) * o.shares.get(name.partition(".")[0], 1.0)
+        for name in o.candidate.point
+    ]
+    return o.candidate.cycles * (1.0 - max(hopes, default=0.0))
 
 
 def _ratio(c: Candidate, of: Candidate) -> float:

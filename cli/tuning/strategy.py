@@ -35,14 +35,17 @@ class MadeSchedule(Protocol):
     def cycles(self) -> float | None: ...
     @property
     def selects(self) -> bool: ...
+    @property
+    def shares(self) -> Mapping[str, float]: ...
 
 
 @record
 class Offer:
-    """A candidate, and what else could have been chosen for it."""
+    """A candidate, what else could have been chosen for it, and what each Func has of its time."""
 
     candidate: Candidate
     asked: Mapping[str, tuple[Option, ...]]
+    shares: Mapping[str, float]
 
 
 @mutable
@@ -59,7 +62,7 @@ class Explored:
         if found is None:
             made = self.schedules.made(point)
             c = Candidate(made.point, made.text, made.about, made.cycles, made.selects)
-            found = Offer(c, made.asked)
+            found = Offer(c, made.asked, made.shares)
             self.offers[said] = found
             self.offers.setdefault(repr(sorted(c.point.items())), found)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import combinations, permutations
 
 from hbc.frontend.automatic.shape import Loop, Shape, shape_of
@@ -43,12 +43,19 @@ class Placed:
 
 @mutable
 class Placing:
-    """What has been decided; Funcs are placed after all that read them."""
+    """What has been decided; Funcs are placed after all that read them. `costs`: the cycles of each Func,
+    of sums in the registers of another those of it all."""
 
     graph: Graph
     machine: Machine
     placed: dict[str, Placed]
-    cycles: float = 0.0
+    costs: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def cycles(self) -> float:
+        """Of everything."""
+        held = {inner for p in self.placed.values() for inner in p.shape.sums}
+        return sum(cycles for name, cycles in self.costs.items() if name not in held)
 
     def path(self, s: Step) -> tuple[Level, ...]:
         """All loops around the body of a step, outermost first."""
@@ -188,11 +195,10 @@ class Placing:
             loops = self.placed[holder].loops[None]
             at = Level(holder, None, loops[-1].name) if loops else None
             box = graph.box(name) if at is None else self.box_at(name, at)
-            best = 0.0, at, box
+            best = self.costs[holder], at, box
         else:
             best = self.cheapest(name)
-        cycles, at, box = best
-        self.cycles += cycles
+        self.costs[name], at, box = best
         height = strip if at is None and holder is None else 0
         shape = shape_of(graph, self.machine, name, box, height)
         placed = with_loops(graph, shape, at, box, self.machine.vectors)

@@ -38,7 +38,7 @@ ALL, DOTS, NONE = "all", "dots", "none"
 class Made:
     """The schedule of a point. `point`: what of it had an effect; `asked`: the options of each choice, the
     usual first; `cycles`: as the model estimates them, None for a schedule of the file; `selects`: it
-    wants tensor instructions."""
+    wants tensor instructions; `shares`: what each Func has of the cycles."""
 
     text: str
     about: str
@@ -46,6 +46,7 @@ class Made:
     asked: Mapping[str, tuple[Option, ...]]
     cycles: float | None
     selects: bool
+    shares: Mapping[str, float]
 
 
 @record
@@ -68,7 +69,7 @@ class Space:
             schedule = next(s for s in self.own if s.name == start)
             text = variant(self.pipeline, schedule, self.name, scheduled_for(self.target), top)
             origin = f"schedule {start} of the file"
-            return Made(text, origin, top.effective(), top.asked, None, False)
+            return Made(text, origin, top.effective(), top.asked, None, False, {})
         kind = top.pick(INSTRUCTIONS, *_kinds(self))
         dots = {ALL: self.dots, DOTS: tuple(d for d in self.dots if d.tile is None), NONE: ()}[kind]
         base = Choices(point)
@@ -78,7 +79,9 @@ class Space:
         chosen = placed.graph.choices
         asked = {**top.asked, **base.asked, **chosen.asked}
         point = {**top.effective(), **base.effective(), **chosen.effective()}
-        return Made(text, about(placed), point, asked, placed.cycles, bool(dots))
+        cycles = placed.cycles
+        shares = {name: cost / cycles for name, cost in placed.costs.items()} if cycles else {}
+        return Made(text, about(placed), point, asked, cycles, bool(dots), shares)
 
     def _placed(self, graph: Graph, point: Point, top: Choices) -> Placing:
         """In the strips that take the fewest cycles, or those that are wanted."""

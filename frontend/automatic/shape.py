@@ -350,11 +350,12 @@ def _block(
     if unit_lanes > 256 or unit_rows > 14:
         unit_lanes = unit_rows = 1
     sides = Sides(down, along, unit_rows, unit_lanes, rows in stay, lane in stay)
-    per_cycle = MULTIPLY_ADDS if dot is None else dot.per_cycle
+    per_cycle, depth = (MULTIPLY_ADDS, 1) if dot is None else (dot.per_cycle, dot.depth)
     ranked = ranked_blocks(operands, machine, sums, sides, width, per_cycle)
     each = [(b.rows, b.vectors) for b, _ in ranked]
     wanted = graph.choices.pick(f"{name}.block", each[0], each[1:])
-    return ranked[each.index(wanted)]
+    block, cycles = ranked[each.index(wanted)]
+    return block, cycles / depth
 
 
 def _picked_rows(

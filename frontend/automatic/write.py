@@ -62,7 +62,7 @@ def without_idle_strips(placing: Placing) -> Placing:
         at = placed.at
         if at is not None and (at.func, at.loop) in names:
             new[name] = replace(placed, at=replace(at, loop=names[at.func, at.loop]))
-    return Placing(graph, placing.machine, new, placing.cycles)
+    return Placing(graph, placing.machine, new, placing.costs)
 
 
 def _place(placed: Placed, name: str, graph: Graph) -> list[str]:

@@ -68,6 +68,21 @@ def test_the_first_is_what_auto_makes() -> None:
     assert (len(search.trials), search.stopped) == (5, TRIALS_SPENT)
 
 
+def test_what_takes_little_time_is_not_tried_first() -> None:
+    """Where the model sees no difference between all these."""
+    choices = {
+        "copy.order": ("yx", "xy", "yxc", "cyx"), "copy.at": ("root", "C.y", "C.x"),
+        "C.order": ("yx", "xy", "kyx"), "C.block": (3, 2, 4, 8, 6),
+    }  # fmt: skip
+    space = FakeSpace(choices, lambda point: 100.0, {"C": 0.97, "copy": 0.03})
+    search = search_of(space, FakeMeter(lambda c: 1e-3), trials=7)
+    search.run(ByModel(Random(0)), Silent())
+    first = [set(t.candidate.point) for t in search.trials]
+    assert first[0] == set()
+    assert first[1:5] == [{"C.block"}] * 4
+    assert not any(name.startswith("copy") for names in first for name in names)
+
+
 def test_nothing_is_tried_twice() -> None:
     for strategy in (ByModel(Random(0)), AtRandom(Random(0)), BreakingPoints()):
         builder = FakeBuilder()

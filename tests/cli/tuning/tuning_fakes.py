@@ -39,14 +39,17 @@ class Made:
     asked: Mapping[str, tuple]
     cycles: float | None
     selects: bool = False
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass
 class FakeSpace:
-    """Choices with options, the first the usual; `model` is what the model thinks a point costs."""
+    """Choices with options, the first the usual; `model` is what the model thinks a point costs, `shares`
+    what each Func has of it."""
 
     choices: Mapping[str, tuple]
     model: Callable[[Mapping[str, object]], float]
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     def made(self, point: Mapping[str, object]) -> Made:
         full = {n: point.get(n, options[0]) for n, options in self.choices.items()}
@@ -57,6 +60,7 @@ class FakeSpace:
             effective,
             self.choices,
             self.model(full),
+            shares=self.shares,
         )
 
 
