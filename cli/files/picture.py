@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.files.clipped import note_clipped
 from hbc.cli.files.loaded import channel_literals, unreadable
-from hbc.cli.files.png_rows import has_all_rows
+from hbc.cli.files.png_damage import png_damage
 from hbc.cli.files.replace_file import replace_file
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Image
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import error
 from hbc.ir.lang.types import BOOL, U8, U16
 
@@ -52,8 +53,9 @@ def read_picture(path: Path, image: Image) -> Array:
         raise unreadable(path, image, f"a picture cannot be {image.element}: use u8, u16 or floats")
     try:
         with path.open("rb") as file:
-            if not has_all_rows(file):
-                raise unreadable(path, image, "it is cut off: rows at its end are missing")
+            damage = png_damage(file)
+        if damage is not None:
+            raise unreadable(path, image, damage)
         with _without_warnings(), pillow.open(path, formats=FORMATS) as opened:
             if image.element != U8 and _has_deep_colours(opened):
                 notice(f"note: {path} is read with 8 of the 16 bits of its colours")
@@ -114,7 +116,7 @@ def write_picture(path: Path, image: Image, array: Array) -> None:
         pixels = pixels.transpose(1, 2, 0) if planar else pixels
         if pixels.shape[2] not in MODES:
             raise error(
-                f"cannot write `{image.name}` to `{path}`: {pixels.shape[2]} channels, "
+                f"cannot write `{image.name}` to `{path}`: {counted(pixels.shape[2], 'channel')}, "
                 "a picture has 1, 3 or 4",
                 image.span,
             )

@@ -24,6 +24,7 @@ from hbc.cli.files.sound_library import (
 from hbc.cli.files.wave_file import WaveError, read_wave
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Image
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import error
 from hbc.ir.lang.types import I16
 
@@ -49,7 +50,7 @@ def read_sound(path: Path, image: Image) -> Loaded:
         else:
             samples, rate = read_with_library(path)
     except (WaveError, SoundError) as failure:
-        reason = f"it is not a {kind[1:].upper()} file that can be read ({failure})"
+        reason = f"it is no {kind[1:].upper()} file that can be read ({failure})"
         raise unreadable(path, image, reason) from failure
     fitted = _fit_channels(samples, path, image)
     if image.element == I16:
@@ -86,7 +87,8 @@ def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> Non
     samples = samples.T if _planar(image) else samples
     if not 1 <= samples.shape[1] <= 65535:
         raise error(
-            f"cannot write `{image.name}` to `{path}`: {samples.shape[1]} channels", image.span
+            f"cannot write `{image.name}` to `{path}`: {counted(samples.shape[1], 'channel')}",
+            image.span,
         )
     if image.element != I16:
         samples = samples.astype(np.float64)
@@ -138,7 +140,7 @@ def _fit_channels(samples: Array, path: Path, image: Image) -> Array:
     declared = first if _planar(image) else last
     if declared is not None and declared != channels:
         if channels != 1:
-            reason = f"it has {channels} channels, `{image.name}` has {declared}"
+            reason = f"it has {counted(channels, 'channel')}, `{image.name}` has {declared}"
             raise unreadable(path, image, reason)
         samples = np.repeat(samples, declared, axis=1)
     return samples.T if _planar(image) else samples

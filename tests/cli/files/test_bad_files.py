@@ -96,6 +96,28 @@ def test_text_that_unpacks_to_much(tmp_path: Path, kind: bytes, prefix: bytes) -
         read_array(tmp_path / "a.png", declared("H, W"))
 
 
+@pytest.mark.parametrize("kind", [b"IHDR", b"tEXt", b"IDAT", b"IEND"])
+@pytest.mark.parametrize("where", ["content", "checksum"])
+def test_a_checksum_that_is_wrong(tmp_path: Path, kind: bytes, where: str) -> None:
+    """The chunk is named, whether what it holds or its checksum was damaged."""
+    rows = zlib.compress(b"\0\1\2\3\4" * 4)
+    head = struct.pack(">IIBBBBB", 4, 4, 8, 0, 0, 0, 0)
+    content = {b"IHDR": head, b"tEXt": b"k\0text", b"IDAT": rows, b"IEND": b""}
+    whole = {k: chunk(k, data) for k, data in content.items()}
+    (tmp_path / "a.png").write_bytes(SIGNATURE + b"".join(whole.values()))
+    assert read_array(tmp_path / "a.png", declared("H, W")).array.shape == (4, 4)
+    at = -1 if where == "checksum" or not content[kind] else 8 + len(content[kind]) // 2
+    damaged = bytearray(whole[kind])
+    damaged[at] ^= 0x15
+    whole[kind] = bytes(damaged)
+    (tmp_path / "a.png").write_bytes(SIGNATURE + b"".join(whole.values()))
+    said = (
+        f"it is damaged: its chunk `{kind.decode()}` has not the checksum that it was written with"
+    )
+    with pytest.raises(HbcError, match=said):
+        read_array(tmp_path / "a.png", declared("H, W"))
+
+
 def test_damage_anywhere_in_a_picture(tmp_path: Path) -> None:
     """Whatever the bytes, a picture or a message."""
     source = np.random.default_rng(11)

@@ -73,7 +73,7 @@ def test_24_bits_are_read(tmp_path: Path) -> None:
 def test_files_that_are_none(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"a.{kind}"
     path.write_bytes(b"no sound")
-    said = f"it is not a {kind.upper()} file that can be read"
+    said = f"it is no {kind.upper()} file that can be read"
     with pytest.raises(HbcError, match=said):
         read_array(path, image(F32, "N"))
     soundfile.write(path, chord(20_000, 1), 8000)
