@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, Severity
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
@@ -34,10 +35,10 @@ def launched_copies(unselected: Kernel | None, done: Kernel) -> list[Diagnostic]
     if not count:
         return []
     sizes = ", ".join(f"`{a.buffer}` ({_bytes(a)})" for a in made)
-    kernels = "1 kernel runs" if count == 1 else f"{count} kernels run"
+    run = "runs" if count == 1 else "run"
     message = (
-        f"{kernels} before this one, to copy its factors into the order in which the instructions load "
-        f"them: {sizes}"
+        f"{counted(count, 'kernel')} {run} before this one, to copy its factors into the order in which the "
+        f"instructions load them: {sizes}"
     )
     hint = (
         "what the block stages itself, by `.compute_at(..).store_in(shared)` of `X.in(..)`, is not copied "

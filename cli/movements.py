@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.movement.move import move
 from hbc.ir.movement.moved import Moved
 from hbc.ir.movement.reverse import reverse
@@ -35,12 +36,13 @@ def movement_lines(found: Sequence[Moved]) -> list[str]:
     for m, times in Counter(found).items():
         vectors = f"{m.vectors} vectors of {m.type}" if m.vectors > 1 else f"a vector of {m.type}"
         often = f", {times} times" if times > 1 else ""
-        access = "stores" if m.stored else "loads"
-        by = f"{m.whole} {access} and {m.moves} instructions that move elements"
+        accesses = counted(m.whole, "store" if m.stored else "load")
+        move = "moves" if m.moves == 1 else "move"
+        by = f"{accesses} and {counted(m.moves, 'instruction')} that {move} elements"
         if not m.moves:
-            by = f"{m.whole} {access} of several vectors whose elements alternate"
+            by = f"{accesses} of several vectors whose elements alternate"
         lines.append(
-            f"  `{m.buffer}`: {vectors} by {by}, instead of about {m.before} instructions{often}"
+            f"  `{m.buffer}`: {vectors} by {by}, instead of about {counted(m.before, 'instruction')}{often}"
         )
     return ["", "elements that lie apart, moved in whole registers:", *lines] if lines else []
 

@@ -88,6 +88,8 @@ def _setting(name: str, value: Setting) -> str:
         except AttributeError:
             kind = type(value).__name__
             raise UsageError(
-                Diagnostic(f"`{name}` is a {kind}: sizes and params are numbers, or names of types")
+                Diagnostic(
+                    f"`{name}` is of type `{kind}`: sizes and params are numbers, or names of types"
+                )
             ) from None
     return str(value)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from hbc.cli.show.options import json_option
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 SCALES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -62,7 +63,7 @@ def command(limit: str | None, clear: bool, as_json: bool) -> None:
     facts = [("holds", f"{shown(total)} of {shown(most)}")]
     facts += [(kind, str(count)) for kind, count in sorted(kinds.items())]
     if clear or wanted is not None:
-        facts.append(("removed", f"{removed} files"))
+        facts.append(("removed", f"{counted(removed, 'file')}"))
     print_facts(str(folder), facts)
 
 
@@ -87,4 +88,4 @@ def shown(count: int) -> str:
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= scale:
             return f"{count / scale:.3g} {unit}"
-    return f"{count} bytes"
+    return f"{counted(count, 'byte')}"

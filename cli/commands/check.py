@@ -10,6 +10,7 @@ import click
 
 from hbc.cli.show.options import json_option, settings_option
 from hbc.cli.show.report import Json, diagnostic_json, notice, print_json, show_diagnostics
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, distinct
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
     if mistakes:
         raise HbcError(mistakes)
     show_diagnostics(warnings)
-    checked = f"{len(files)} file{'s' if len(files) > 1 else ''} checked, no mistakes"
-    warned = f", {len(warnings)} warning{'s' if len(warnings) > 1 else ''}" if warnings else ""
+    checked = f"{counted(len(files), 'file')} checked, no mistakes"
+    warned = f", {counted(len(warnings), 'warning')}" if warnings else ""
     notice(checked + warned)
 
 

@@ -15,6 +15,7 @@ from hbc.cli.files.loaded import Loaded, unreadable
 from hbc.cli.files.npy_file import NpyError, read_npy
 from hbc.cli.files.replace_file import check_replaceable, replace_file
 from hbc.frontend.program.funcs import Image
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import did_you_mean, error
 from hbc.ir.host.file_bytes import check_regular
 from hbc.ir.lang.types import BF16, DType
@@ -109,7 +110,7 @@ def _read_npy(path: Path, image: Image) -> Array:
         raise unreadable(path, image, str(failure)) from failure
     if raw.ndim != len(image.extents):
         raise error(
-            f"`{path}` has {raw.ndim} dimensions {list(raw.shape)}, "
+            f"`{path}` has {counted(raw.ndim, 'dimension')} {list(raw.shape)}, "
             f"but `{image.name}` has {len(image.extents)}",
             image.span,
         )

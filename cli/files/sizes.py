@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hbc.frontend.program.constants import index_value
 from hbc.frontend.program.funcs import Image, Pipeline
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, Note, UsageError, error
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -132,7 +133,7 @@ def _equations(p: Pipeline, shapes: tuple[Shape, ...]) -> Iterator[_Equation]:
     for array in shapes:
         if len(array.shape) != len(array.image.extents):
             raise error(
-                f"`{array.image.name}` has {len(array.image.extents)} dimensions, "
+                f"`{array.image.name}` has {counted(len(array.image.extents), 'dimension')}, "
                 f"but {array.origin} has {len(array.shape)}",
                 array.image.span,
             )

@@ -27,6 +27,7 @@ from hbc.cli.proofs.formulas import (
     value,
 )
 from hbc.cli.proofs.statement import Ints, ints, need, whole
+from hbc.ir.ground.counted import counted
 
 DESCRIPTIONS = Path(__file__).parents[2] / "codegen" / "isa"
 # and the bytes of a register
@@ -245,9 +246,13 @@ def check_program(lines: list[Any], claims: list[str]) -> list[str]:
         "the program makes something else",
     )
     cost = sum(machine.instructions[op["op"]].cost for op in ops)
-    need(lines[-1]["instructions"] == cost, f"it has {cost} instructions, not as many as it says")
+    need(
+        lines[-1]["instructions"] == cost,
+        f"it has {counted(cost, 'instruction')}, not as many as it says",
+    )
     facts = [
-        f"computes: {cost} instructions of {lines[0]['machine']} make every byte of {lines[1]['goal']}"
+        f"computes: {counted(cost, 'instruction')} of {lines[0]['machine']} for every byte of "
+        f"{lines[1]['goal']}"
     ]
     if claims[1:]:
         bound = whole(lines[-1]["least"], 0, cost + 1, "bounds")

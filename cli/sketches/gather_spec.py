@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.show.report import Json, notice, progress
 from hbc.cli.sketches.synth_code import tell, wants_vbmi
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
 from hbc.ir.ground.record import record
 
@@ -103,7 +104,7 @@ def element_type(named: str | None) -> DType:
 def shuffle_facts(title: str, shuffle: Shuffle) -> list[str]:
     """What was found and what is proven, in sentences."""
     cost = shuffle.program.cost
-    said = [f"{title}: {cost} instructions"]
+    said = [f"{title}: {counted(cost, 'instruction')}"]
     if shuffle.minimal:
         return [*said, "no program has fewer"]
     return [*said, open_question(shuffle.bound, cost)]

@@ -23,6 +23,7 @@ from hbc.frontend.sketch.layout_spec import (
     output_names,
     sketch_text,
 )
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.source import Source
 from hbc.ir.moves.gather import UNDEFINED, Gather
@@ -72,7 +73,7 @@ class Moves:
     @property
     def facts(self) -> list[str]:
         """What was found and what is proven, in sentences."""
-        said = [f"{self.spec.title}: {self.instructions} instructions"]
+        said = [f"{self.spec.title}: {counted(self.instructions, 'instruction')}"]
         if self.instructions == self.least:
             return [*said, "as few as there are registers to be made"]
         if self.tried and self.tried[0].stages > 1:

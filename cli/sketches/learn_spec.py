@@ -13,6 +13,7 @@ import click
 
 from hbc.cli.own.own_movements import add_own, use_file
 from hbc.cli.show.report import Json, notice, print_json, progress
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.lang.target import ARM, X86
@@ -114,7 +115,7 @@ def tell_learned(found: Iterable[Learned | Movement], as_json: bool) -> None:
         least = "no chain has fewer" if one.bound == one.chain.cost else f"at least {one.bound}"
         click.echo(
             f"{len(m.rows)} of {m.sources} registers of {m.lanes} x {m.bits} bits: "
-            f"{one.chain.cost} instructions ({least}), in {one.file}"
+            f"{counted(one.chain.cost, 'instruction')} ({least}), in {one.file}"
         )
     if old:
         notice(f"{old} movements were known by as few instructions, or no chain was found")

@@ -10,6 +10,7 @@ from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.ground.record import record
 from hbc.ir.host.file_bytes import file_bytes
@@ -75,7 +76,7 @@ def _rows(path: Path, reader: object, head: list[str], known: set[str]) -> list[
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) != len(head):
-            raise _wrong(path, line, f"{len(cells)} cells, and the head has {len(head)}")
+            raise _wrong(path, line, f"{counted(len(cells), 'cell')}, and the head has {len(head)}")
         row = Row(
             {name: cell.strip() for name, cell in zip(head, cells, strict=True) if name in known},
             line,

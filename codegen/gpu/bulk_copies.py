@@ -19,6 +19,7 @@ from hbc.ir.algebra.bounds import prove
 from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.linear import linear, to_expr
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, eq, ge, gt, le, mod, sub
@@ -132,8 +133,9 @@ class _Bulk:
             )  # fmt: skip
         if s.box[-1] % per:
             raise _refused(
-                s, f"its rows of {s.box[-1]} elements are no whole pieces of {rows.row_bytes} bytes",
-                f"compute pieces with rows of {per} elements, or a multiple",
+                s,
+                f"its rows of {counted(s.box[-1], 'element')} are no whole pieces of {rows.row_bytes} bytes",
+                f"compute pieces with rows of {counted(per, 'element')}, or a multiple",
             )  # fmt: skip
         if lines % rows.rows or (s.box[-1] > per and lines & (lines - 1)):
             raise _refused(
@@ -154,7 +156,8 @@ class _Bulk:
             fixed = const_value(stride)
             if fixed is not None and int(fixed) % unit:
                 raise _refused(
-                    s, f"rows of `{s.source}` lie {int(fixed)} elements apart, no multiple of {unit}",
+                    s, f"rows of `{s.source}` lie {counted(int(fixed), 'element')} apart, no multiple of "
+                    f"{unit}",
                     "give the array rows of such a length",
                 )  # fmt: skip
             if isinstance(stride, ir.Var):

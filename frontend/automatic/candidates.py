@@ -25,6 +25,7 @@ from hbc.frontend.costs.machine import Machine, machine_of
 from hbc.frontend.costs.spans import length
 from hbc.frontend.plans.inline_limit import kept_apart
 from hbc.frontend.program.funcs import Pipeline
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import Target, scheduled_for
@@ -101,7 +102,7 @@ def why_idle(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instr
     if any(d.rows == 1 or _filled(graph, main, d) * d.rows > 1 for d in fitting):
         return ""
     most = max(d.rows for d in fitting)
-    return f"a tile has up to {most} rows, and `{main.func}` has one at these sizes"
+    return f"a tile has up to {counted(most, 'row')}, and `{main.func}` has one at these sizes"
 
 
 def _for_most(

@@ -18,6 +18,7 @@ from hbc.frontend.program.literals import BROKEN, is_broken
 from hbc.frontend.program.scope import Env
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
@@ -133,8 +134,10 @@ def rank_fits(
         message = f"`{name}` is one number, and is {used} with indices"
         env.scope.report(message, span, f"write `{name}`", *notes)
         return False
-    plural = "dimension" if rank == 1 else "dimensions"
     env.scope.report(
-        f"`{name}` has {rank} {plural}, and is {used} with {len(indices)}", span, None, *notes
+        f"`{name}` has {counted(rank, 'dimension')}, and is {used} with {len(indices)}",
+        span,
+        None,
+        *notes,
     )
     return False

@@ -85,7 +85,8 @@ def unknown(e: ast.Call, env: Env, value: Typing) -> ir.Expr:
         inside = ", ".join(text(a) for a in e.args)
         scope.report(f"`{name}` is no function", e.span, f"read it with `{name}[{inside}]`")
     elif name in FILLS:
-        scope.report(f"`{name}` only fills inputs of examples", e.span)
+        scope.report(f"`{name}` only fills inputs of examples", e.span,
+                     f"declare an input, and fill it there: `example {{ X = {text(e)} }}`")  # fmt: skip
     else:
         known = [*FUNCTIONS, *scope.types]
         library = library_functions()
@@ -152,7 +153,8 @@ def mathematics(e: ast.Call, operand: Operand, env: Env) -> ir.Expr:
 def select(e: ast.Call, args: list[Operand], env: Env) -> ir.Expr:
     c, written = args[0]
     if element(c) != BOOL:
-        return wrong(env, written, element(c), "`select` takes a condition first", None)
+        return wrong(env, written, element(c), "`select` takes a condition first",
+                     "compare: `x != 0`")  # fmt: skip
     both = join(args[1], args[2], e.span, env)
     return BROKEN if both is None else ir.Select(c, *both, e.span)
 
@@ -160,7 +162,7 @@ def select(e: ast.Call, args: list[Operand], env: Env) -> ir.Expr:
 def absolute(e: ast.Call, operand: Operand, env: Env) -> ir.Expr:
     a, written = operand
     if element(a) == BOOL:
-        return wrong(env, written, BOOL, "`abs` takes a number", None)
+        return wrong(env, written, BOOL, "`abs` takes a number", "cast it: `i32(...)`")
     if is_literal(a) and isinstance(a, ir.Const):
         return literal(abs(a.value), e.span)
     return ir.Unary(ir.UnaryOp.ABS, a, e.span)

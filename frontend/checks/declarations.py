@@ -60,7 +60,8 @@ def constant(e: ast.Expr, to: DType, what: str, scope: Scope) -> int | float | b
         return None
     number = evaluate(v)
     if number is None and len(scope.mistakes) == before:
-        scope.report(f"`{text(e)}` is not known at compile time", e.span)
+        scope.report(f"`{text(e)}` is not known at compile time", e.span,
+                     "write a number: sizes and inputs are known when the kernel runs")  # fmt: skip
     return number
 
 
@@ -207,6 +208,12 @@ def depends(e: ast.Interval, scope: Scope) -> bool:
     return False
 
 
+NOT_AFFINE = (
+    "write sums of sizes, multiples and quotients by numbers: a product of two is a size of its own, or two "
+    "reduction variables: `reduce r in M, s in N`"
+)
+
+
 def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[ir.Expr, ir.Expr] | None:
     """Start and stop, affine in the sizes."""
     env = Env(scope, place=f"in the interval of {what}")
@@ -218,7 +225,7 @@ def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[ir.Expr, ir.Expr
         for end in ends:
             if refuse_scalar(end, e.span, f"the interval of {what}", scope):
                 return None
-        scope.report(f"the interval of {what} is not affine in the sizes", e.span)
+        scope.report(f"the interval of {what} is not affine in the sizes", e.span, NOT_AFFINE)
         return None
     return to_expr(forms[0]), to_expr(forms[1])
 
@@ -229,7 +236,9 @@ def refuse_scalar(e: ir.Expr, span: Span, where: str, scope: Scope) -> bool:
         if isinstance(n, ir.Access) and not n.indices:
             scope.report(
                 f"`{n.name}` stands in {where}, and nothing says that it is not negative",
-                n.span or span, f"say what it is at most: `bound {n.name} in 0 .. 1_000`",
+                n.span or span,
+                f"{'correct its bound' if n.name in scope.bounds else 'say what it is at most'}: "
+                f"`bound {n.name} in 0 .. 1_000`",
                 Note(f"`{n.name}` is declared here", scope.declared[n.name].span),
             )  # fmt: skip
             return True
@@ -277,10 +286,11 @@ def bound(s: ast.Bound, scope: Scope) -> None:
     if name in scope.bounds:
         previous = scope.bounds[name].span
         notes = [] if previous is None else [Note("the previous one", previous)]
-        scope.report(f"`{name}` already has a bound", s.span, None, *notes)
+        scope.report(f"`{name}` already has a bound", s.span, "keep one of them", *notes)
         return
     if not dtype.is_int:
-        scope.report(f"`{name}` is {dtype}, and only integers are bounded", s.span)
+        scope.report(f"`{name}` is {dtype}, and only integers are bounded", s.span,
+                     "leave it out, and write `clamp` where the values are used")  # fmt: skip
         return
     if ends is None:
         return

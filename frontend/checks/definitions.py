@@ -58,8 +58,8 @@ def drafts(file: ast.File, scope: Scope) -> dict[str, Draft]:
         elif name not in scope.broken:
             previous = scope.declared[name]
             note = Note(f"`{name}` is {previous.what}", previous.span)
-            scope.report(f"`{name}` is {previous.what} and cannot be defined", s.name.span, None,
-                         note)  # fmt: skip
+            scope.report(f"`{name}` is {previous.what} and cannot be defined", s.name.span,
+                         "define a Func or an output of another name", note)  # fmt: skip
             scope.broken.add(name)
     return drafts_by_name
 
@@ -133,7 +133,7 @@ def pure_variables(s: ast.Definition, scope: Scope) -> tuple[str, ...] | None:
             declared = scope.declared[i.text]
             scope.report(
                 f"`{i.text}` is {declared.what} and cannot be a variable of `{name}`", i.span,
-                None, Note("it is declared here", declared.span),
+                "choose another name for the variable", Note("it is declared here", declared.span),
             )  # fmt: skip
             return None
     for at, n in enumerate(names):
@@ -193,12 +193,14 @@ def element_type(draft: Draft, typed: ir.Expr, scope: Scope) -> DType:
     declared = None if said is None else type_named(said, scope)
     for u in draft.updates:
         if u.type is not None:
-            scope.report(f"the type of `{name}` stands at its first definition", u.type.span)
+            scope.report(f"the type of `{name}` stands at its first definition", u.type.span,
+                         "leave it out here")  # fmt: skip
     if name in scope.outputs:
         output = scope.outputs[name]
         if declared not in (None, output.element) and said is not None:
             note = Note(f"output `{name}` is {output.element}", scope.declared[name].span)
-            scope.report(f"`{name}` is declared {declared} here", said.span, None, note)
+            hint = f"leave it out, or declare the output {declared}"
+            scope.report(f"`{name}` is declared {declared} here", said.span, hint, note)
         return output.element
     if declared is not None:
         return declared

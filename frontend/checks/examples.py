@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from hbc.frontend.checks.types import convert, text
-from hbc.frontend.checks.values import index, value
+from hbc.frontend.checks.values import value
 from hbc.frontend.program.constants import evaluate
 from hbc.frontend.program.funcs import Example, Fill
 from hbc.frontend.program.literals import is_broken
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import FILLS
+from hbc.frontend.text.walk import nodes
 from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.ground.source import Span
 from hbc.ir.lang.types import BOOL, DType
 
 FORMS = {
-    "random": "random(seed) or random(seed, least, greatest)",
-    "file": 'file("photo.png")',
-    "ramp": "ramp()",
-    "constant": "constant(value)",
+    "random": "`random(1)` or `random(1, -1, 1)`",
+    "file": '`file("photo.png")`',
+    "ramp": "`ramp()`",
+    "constant": "`constant(0)`",
 }
 
 
@@ -82,12 +83,16 @@ def complete(
 
 
 def size(item: ast.Setting, scope: Scope) -> int | None:
-    typed = index(item.value, Env(scope, place="in an example"))
+    written = f"write a whole number of at least 1, such as `{item.name.text} = 64`"
+    if any(isinstance(n, ast.Name) and n.text not in scope.params for n in nodes(item.value)):
+        scope.report(f"`{text(item.value)}` is no number", item.value.span, written)
+        return None
+    typed = value(item.value, Env(scope, place="in an example"))
     if is_broken(typed):
         return None
     number = evaluate(typed)
-    if number is None:
-        scope.report(f"`{text(item.value)}` is no number", item.value.span)
+    if not isinstance(number, int) or isinstance(number, bool):
+        scope.report(f"`{text(item.value)}` is no whole number", item.value.span, written)
         return None
     if number < 1:
         scope.report(f"size `{item.name.text}` is {number}", item.value.span, "it is at least 1")
@@ -98,13 +103,16 @@ def size(item: ast.Setting, scope: Scope) -> int | None:
 def fill(item: ast.Setting, scope: Scope) -> Fill | None:
     """How an input is filled; a scalar, with a number."""
     e, name = item.value, item.name.text
-    if scope.inputs[name].is_scalar and not isinstance(e, ast.Call):
+    if scope.inputs[name].is_scalar and not (isinstance(e, ast.Call) and e.name.text in FILLS):
         value = number_of(e, scope.inputs[name].element, scope)
         return None if value is None else Fill("constant", (value,), e.span)
     if not isinstance(e, ast.Call) or e.name.text not in FILLS:
         hint = did_you_mean(e.name.text, FILLS) if isinstance(e, ast.Call) else None
-        forms = ", ".join(f"`{f}`" for f in FORMS.values())
-        scope.report(f"`{text(e)}` does not fill `{name}`", e.span, hint or f"write {forms}")
+        known = scope.inputs[name].element
+        if isinstance(e, ast.Number | ast.Unary) and known != BOOL:
+            hint = f"write `constant({text(e)})`"
+        forms = f"write one of {', '.join(FORMS.values())}"
+        scope.report(f"`{text(e)}` does not fill `{name}`", e.span, hint or forms)
         return None
     kind = e.name.text
     args = [argument(a, scope) for a in e.args]
@@ -112,7 +120,7 @@ def fill(item: ast.Setting, scope: Scope) -> Fill | None:
         return None
     given = tuple(a for a in args if a is not None)
     if not fits(kind, given):
-        scope.report(f"`{text(e)}` does not fill `{name}`", e.span, f"write `{FORMS[kind]}`")
+        scope.report(f"`{text(e)}` does not fill `{name}`", e.span, f"write {FORMS[kind]}")
         return None
     if kind == "random" and len(given) == 3 and not number(given[1]) <= number(given[2]):
         scope.report("the range of `random` is empty", e.span, "write the least value first")

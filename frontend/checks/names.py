@@ -82,7 +82,8 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
     declared = [s for s in file.statements if isinstance(s, ast.Kernel)]
     for second in declared[1:]:
         note = Note("the first one", declared[0].span)
-        scope.report("a file has one kernel, and is named once", second.span, None, note)
+        scope.report("a file has one kernel, and is named once", second.span,
+                     "several kernels have braces each: `kernel a { ... }`", note)  # fmt: skip
     if not declared:
         return name_of_file(file.source.name)
     name = declared[0].name

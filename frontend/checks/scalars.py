@@ -106,5 +106,5 @@ def said_already(s: ast.Bound, scope: Scope) -> bool:
     known = scope.bounds.get(name)
     if known is not None and known.span != s.span and known.span is not None:
         note = Note("the previous one", known.span)
-        scope.report(f"`{name}` already has a bound", s.span, None, note)
+        scope.report(f"`{name}` already has a bound", s.span, "keep one of them", note)
     return True

@@ -19,6 +19,7 @@ from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.program.vocabulary import CACHES, MEMORIES, TAILS, Kind
 from hbc.frontend.text import ast
 from hbc.ir.algebra.linear import linear, to_expr
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import TARGETS
@@ -43,7 +44,8 @@ def schedules(file: ast.File, funcs: Mapping[str, Func], scope: Scope) -> tuple[
             previous = by_name.get(s.name.text)
             if previous is not None and previous.span is not None:
                 note = Note("the previous one", previous.span)
-                scope.report(f"schedule `{s.name.text}` exists already", s.name.span, None, note)
+                scope.report(f"schedule `{s.name.text}` exists already", s.name.span,
+                             "choose another name", note)  # fmt: skip
             by_name.setdefault(s.name.text, checked)
     refuse_repeats(by_name.values(), scope)
     return tuple(by_name.values())
@@ -108,7 +110,7 @@ def schedule(
             hint = did_you_mean(t.text, TARGETS) or f"the targets are {', '.join(TARGETS)}"
             scope.report(f"unknown target `{t.text}`", t.span, hint)
         elif t.text in targets[:at]:
-            scope.report(f"target `{t.text}` is named twice", t.span)
+            scope.report(f"target `{t.text}` is named twice", t.span, "leave one out")
     stages = {**funcs, **factored(s, funcs)}
     loops = tuple(with_new_loops(s, [*variables, *scope.reduces]))
     block = Block(scope, stages, loops)
@@ -163,20 +165,25 @@ def directive(step: ast.Step, stage: Stage | None, block: Block) -> Directive | 
     plain = [a for a in args if not isinstance(a, ast.Option)]
     kinds = kinds_for(form, len(plain))
     if kinds is None:
-        scope.report(f"`{name}` does not take {len(plain)} arguments", step.span,
-                     f"write `{form.written}`")  # fmt: skip
+        scope.report(f"`{name}` does not take {counted(len(plain), 'argument')}", step.span,
+                     f"write {forms_of(form)}")  # fmt: skip
         return None
     read = [argument(a, kind, form, stage, block) for a, kind in zip(plain, kinds, strict=True)]
     options = [option(a, form, step, block) for a in args if isinstance(a, ast.Option)]
     if form.tail and options and Kind.FACTOR not in kinds:
         scope.report(f"`{name}` splits nothing here and has no tail", step.span,
-                     f"write `{form.written}`")  # fmt: skip
+                     f"write {forms_of(form)}")  # fmt: skip
     if None in read or None in options:
         return None
     return Directive(
         name, tuple(a for a in read if a is not None),
         tuple(o for o in options if o is not None), step.span,
     )  # fmt: skip
+
+
+def forms_of(form: Row) -> str:
+    """How a directive is written: each of its forms in backquotes."""
+    return " or ".join(f"`{f}`" for f in form.written.split(" or "))
 
 
 def kinds_for(form: Row, count: int) -> tuple[Kind, ...] | None:
@@ -216,7 +223,7 @@ def argument(
     elif isinstance(a, ast.Name):
         return named(a, kind, stage, block)
     shown = a.span.text if isinstance(a, ast.Line) else text(a)
-    scope.report(f"expected {kind}, found `{shown}`", a.span, f"write `{form.written}`")
+    scope.report(f"expected {kind}, found `{shown}`", a.span, f"write {forms_of(form)}")
     return None
 
 
@@ -237,7 +244,7 @@ def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | N
         return None
     if kind is Kind.NEW and (a.text in scope.sizes or a.text in scope.params):
         what = scope.declared[a.text].what
-        scope.report(f"`{a.text}` is {what} and cannot name a loop", a.span)
+        scope.report(f"`{a.text}` is {what} and cannot name a loop", a.span, "choose another name")
         return None
     return a.text
 
@@ -265,7 +272,7 @@ def number(a: ast.Expr, kind: Kind, form: Row, block: Block) -> int | None:
         return None
     least = {Kind.FACTOR: 1, Kind.COUNT: 0}.get(kind)
     if least is not None and constant < least:
-        scope.report(f"expected {kind}, found {constant}", a.span, f"write `{form.written}`")
+        scope.report(f"expected {kind}, found {constant}", a.span, f"write {forms_of(form)}")
         return None
     if constant > LARGEST_FACTOR:
         scope.report(f"{constant} is no factor: {LARGEST_FACTOR} is the largest", a.span)
@@ -281,13 +288,13 @@ def position(a: ast.Expr, kind: Kind, form: Row, block: Block) -> int | ir.Expr 
         return None
     linear_form = linear(typed)
     if not is_affine(linear_form):
-        scope.report(f"`{text(a)}` is not affine in the sizes", a.span, f"write `{form.written}`")
+        scope.report(f"`{text(a)}` is not affine in the sizes", a.span, f"write {forms_of(form)}")
         return None
     if not linear_form.is_constant:
         return to_expr(linear_form)
     if kind is Kind.EXTENT and linear_form.constant < 1:
         scope.report(
-            f"expected {kind}, found {linear_form.constant}", a.span, f"write `{form.written}`"
+            f"expected {kind}, found {linear_form.constant}", a.span, f"write {forms_of(form)}"
         )
         return None
     return linear_form.constant

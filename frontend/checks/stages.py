@@ -71,6 +71,7 @@ def stage_of(w: ast.Line, block: Block) -> Stage | None:
         if name in scope.inputs:
             scope.report(
                 f"`{name}` is an input and has no loops", span,
+                "leave the line out: it is one number" if scope.inputs[name].is_scalar else
                 f"schedule a copy of it: `{name}.in(f).compute_at(...)`",
             )  # fmt: skip
             return None
@@ -126,7 +127,8 @@ def known_func(name: str, w: ast.Line, block: Block) -> bool:
     scope = block.scope
     if name in block.funcs:
         if block.funcs[name].table_shape is not None:
-            scope.report(f"`{name}` is a table and has no loops", w.name.span)
+            scope.report(f"`{name}` is a table and has no loops", w.name.span,
+                         "leave the line out: its cells are constants")  # fmt: skip
             return False
         return True
     partial = any(name.startswith(f"{n}_") for n in scope.broken)

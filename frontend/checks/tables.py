@@ -16,9 +16,11 @@ from hbc.frontend.program.funcs import Func
 from hbc.frontend.program.literals import LITERAL_INT, is_broken
 from hbc.frontend.program.scope import Env, Scope, Signature
 from hbc.frontend.text import ast
+from hbc.ir.ground.counted import counted
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, Type
 
+VARIABLES = ("x", "y", "z", "t")  # offered, where a table has that many dimensions
 LARGEST_TABLE = 1 << 22  # cells: 16 MB of f32, for which C compilers take some 4 s
 
 
@@ -97,7 +99,9 @@ def listed(
         scope.report(f"table `{name}` needs a list of {shape[0]} here", c.span)
         return
     if len(c.cells) != shape[0]:
-        scope.report(f"table `{name}` needs {shape[0]} cells here, not {len(c.cells)}", c.span)
+        scope.report(
+            f"table `{name}` needs {counted(shape[0], 'cell')} here, not {len(c.cells)}", c.span
+        )
         return
     for inner in c.cells:
         yield from listed(inner, dtype, shape[1:], name, scope)
@@ -110,11 +114,13 @@ def formula(
     names = [i.text for i in indices if isinstance(i, ast.Name)]
     if len(set(names)) != len(shape) or len(indices) != len(shape):
         scope.report(
-            f"table `{s.name.text}` needs {len(shape)} distinct variables", indices[0].span
-        )
+            f"table `{s.name.text}` needs {len(shape)} distinct variables", indices[0].span,
+            f"such as `[{', '.join(VARIABLES[: len(shape)])}]`" if len(shape) <= len(VARIABLES) else None,
+        )  # fmt: skip
         return None
     if isinstance(s.value, ast.Cells):
-        scope.report("a formula is expected after the variables", s.value.span)
+        scope.report("a formula is expected after the variables", s.value.span,
+                     "leave the variables out to list the cells")  # fmt: skip
         return None
     variables: dict[str, ir.Expr] = {n: ir.Var(n, Type(LITERAL_INT)) for n in names}
     env = Env(scope, variables, "in a table")

@@ -18,6 +18,12 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, I64, INDEX, DType, Type, widen
 
+INDEX_OF_FLOATS = (
+    "indices and sizes are integers: divide, as in `n / 2`, which rounds down; an index may also be "
+    "`i64(f32(i) * 0.5)`"
+)
+"""What to write instead of arithmetic with floats where an index stands."""
+
 Operand = tuple[ir.Expr, ast.Expr]
 """A typed expression and what it was written as."""
 
@@ -80,6 +86,8 @@ def report_no_type(left: Operand, right: Operand, span: Span, env: Env) -> None:
     sides = ((x, s), (y, t))
     casts = [f"`{to}({bare(e)})`" for e, u in sides if u is not to and u not in LITERALS]
     hint = f"write {' and '.join(casts)}" if casts else None
+    if env.indexing and to.is_float:
+        hint = INDEX_OF_FLOATS
     env.scope.report(
         f"`{text(x)}` is {spoken(s)} and `{text(y)}` is {spoken(t)}: no implicit conversion",
         span, hint,

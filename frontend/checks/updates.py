@@ -55,7 +55,10 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     in_order = IN_ORDER.get(u.op)
     applied = op or in_order
     if applied is not None and not fits(applied, t):
-        scope.report(f"`{u.op}` does not apply to {t}", u.span)
+        takes = "integers" if t.is_float else "numbers"
+        if u.op in ("&=", "|=", "^="):
+            takes = "integers and conditions"
+        scope.report(f"`{u.op}` does not apply to {t}", u.span, f"it takes {takes}")
     if len(scope.mistakes) > before or is_broken(term):
         return None
     if u.op == "-=":

@@ -17,6 +17,7 @@ from hbc.frontend.checks.types import bare, spoken, text, to_type, wrong
 from hbc.frontend.program.constants import with_numbers
 from hbc.frontend.program.literals import (
     BROKEN,
+    LITERAL_FLOAT,
     element,
     fold_unary,
     is_broken,
@@ -37,6 +38,8 @@ from hbc.ir.lang.walk import contains, nodes
 OPERATORS = {str(op): op for op in ir.Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({ir.Op.AND, ir.Op.OR, ir.Op.XOR})
 SHIFTS = frozenset({ir.Op.SHL, ir.Op.SHR})
+NO_DATA = frozenset({"in a constant", "in a schedule", "in an example", "in an extent"})
+"""Places of expressions that read no data."""
 OF_FLOATS = {
     ir.Op.XOR: "a power is written `x ** y`",
 }
@@ -50,7 +53,9 @@ def value(e: ast.Expr, env: Env) -> ir.Expr:
         case ast.Boolean(value=v, span=span):
             return ir.Const(v, Type(BOOL), span)
         case ast.Text(span=span):
-            env.scope.report("text has no value here", span, "only examples take text")
+            only = "only `file(...)` of examples takes text"
+            hint = "write a number" if env.place == "in an example" else only
+            env.scope.report("text has no value here", span, hint)
             return BROKEN
         case ast.Name():
             return name(e, env)
@@ -127,7 +132,9 @@ def name(e: ast.Name, env: Env) -> ir.Expr:
         )  # fmt: skip
     elif text in scope.inputs or text in scope.funcs or text in scope.aliases:
         what = scope.declared[text].what if text in scope.declared else "a Func"
-        scope.report(f"`{text}` is {what} and needs indices", e.span, f"write `{text}[...]`")
+        numbers = "sizes, params and numbers stand here"
+        hint = numbers if env.place in NO_DATA else f"write `{text}[...]`"
+        scope.report(f"`{text}` is {what} and needs indices", e.span, hint)
     else:
         known = [*env.locals, *scope.sizes, *scope.params]
         scope.unknown("variable", text, e.span, known)
@@ -185,7 +192,7 @@ def unary(e: ast.Unary, env: Env) -> ir.Expr:
     if e.op == "-" and t == BOOL:
         return wrong(env, e.a, t, "`-` takes a number", "cast it: `i32(...)`")
     if e.op == "~" and (t.is_float or t == BOOL):
-        hint = "write `not`" if t == BOOL else None
+        hint = "write `not`" if t == BOOL else "cast it: `i32(...)`"
         return wrong(env, e.a, t, "`~` takes an integer", hint)
     op = ir.UnaryOp.NEG if e.op == "-" else ir.UnaryOp.NOT
     if is_literal(a) and isinstance(a, ir.Const):
@@ -214,7 +221,11 @@ def binary(e: ast.Binary, env: Env) -> ir.Expr:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand).is_float:
                 return wrong(
-                    env, side, element(operand), f"`{op}` takes integers", OF_FLOATS.get(op)
+                    env,
+                    side,
+                    element(operand),
+                    f"`{op}` takes integers",
+                    OF_FLOATS.get(op, "cast it: `i32(...)`"),
                 )
     return operation(op, (a, e.a), (b, e.b), e.span, env)
 
@@ -228,7 +239,8 @@ def index(e: ast.Expr, env: Env) -> ir.Expr:
     if t.is_float or t == BOOL:
         env.scope.report(
             f"an index is an integer, and `{text(e)}` is {spoken(t)}", e.span,
-            f"write `i64({bare(e)})`",
+            "write a whole number" if t is LITERAL_FLOAT
+            else f"write `i64({bare(e)})`, in `clamp(..., 0, N - 1)` where nothing bounds it",
         )  # fmt: skip
         return BROKEN
     form = let_indices.without_lets(with_numbers(to_type(v, I64, env.scope)))

@@ -61,7 +61,10 @@ def fuse(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
         )
     mixed = (stage.root_of(outer.dim) | stage.root_of(inner.dim)) & stage.reduce
     if mixed and mixed != stage.root_of(outer.dim) | stage.root_of(inner.dim):
-        raise error(f"cannot fuse the reduction loop with a pure one: `{a}`, `{b}`", d.span)
+        raise error(
+            f"cannot fuse the reduction loop with a pure one: `{a}`, `{b}`", d.span,
+            "fuse loops of one kind, or leave it out: `vectorize` and `parallel` take each by itself",
+        )  # fmt: skip
     for loop in (outer, inner):
         expect_plain(stage, loop, d, "fused")
     rest = (*stage.loops[:at], *stage.loops[at + 2 :])
@@ -82,7 +85,7 @@ def reorder(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
 def reorder_loops(func: Func, stage: StagePlan, d: Directive, order: Sequence[str]) -> StagePlan:
     chosen = [find(stage, name, d) for name in order]
     if len(set(order)) != len(order):
-        raise error("a loop is named twice", d.span)
+        raise error("a loop is named twice", d.span, "name each loop once, outermost first")
     places = sorted(stage.loops.index(x) for x in chosen)
     loops = list(stage.loops)
     for at, loop in zip(places, chosen, strict=True):
@@ -179,7 +182,10 @@ def split_loop(
     if factor < 1:
         raise error(f"a split factor must be at least 1, got {factor}", d.span)
     if outer == inner:
-        raise error(f"both halves of the split are named `{outer}`", d.span)
+        raise error(
+            f"both halves of the split are named `{outer}`", d.span,
+            f"name them apart, such as `{old}o` and `{old}i`",
+        )  # fmt: skip
     expect_plain(stage, loop, d, "split")
     if len(stage.loops) >= MOST_LOOPS:
         raise error(
@@ -223,7 +229,9 @@ def listed(stage: StagePlan) -> str:
 def fresh(stage: StagePlan, name: str, others: Sequence[Loop], d: Directive, *taken: str) -> str:
     """A dimension name for a new loop, whose visible name must be free."""
     if any(x.name == name for x in others):
-        raise error(f"`{stage_text(stage)}` already has a loop `{name}`", d.span)
+        raise error(
+            f"`{stage_text(stage)}` already has a loop `{name}`", d.span, "choose another name"
+        )
     used = stage.dims() | set(taken)
     dim, count = name, 1
     while dim in used:

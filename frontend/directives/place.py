@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hbc.frontend.directives.loops import integer, listed, names, note
 from hbc.frontend.plans.inline import wrapper_name
+from hbc.frontend.plans.legal import consumers
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Plan, Promise, Root
 from hbc.frontend.program.funcs import Directive, Stage
 from hbc.ir.ground.diag import did_you_mean, error
@@ -15,7 +16,7 @@ from hbc.ir.lang.types import Memory
 
 def compute_at(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """Computed anew in each iteration of `loop`: just what that iteration needs."""
-    return replace(f, compute=_level(plan, d), note=note(f.stages[0], d))
+    return replace(f, compute=_level(plan, f, d), note=note(f.stages[0], d))
 
 
 def compute_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
@@ -35,13 +36,13 @@ def compute_inline(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
 
 def compute_with(plan: Plan, f: FuncPlan, number: int, d: Directive) -> FuncPlan:
     """The loops down to `loop` are those of another step, after which it comes in each iteration."""
-    stage = replace(f.stages[number], joins=_level(plan, d))
+    stage = replace(f.stages[number], joins=_level(plan, f, d))
     return replace(f, stages=(*f.stages[:number], stage, *f.stages[number + 1 :]))
 
 
 def store_at(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """Memory lives through all iterations of loops inside `loop`, so values are reused."""
-    return replace(f, store=_level(plan, d))
+    return replace(f, store=_level(plan, f, d))
 
 
 def store_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
@@ -109,8 +110,8 @@ def _expr(d: Directive, at: int) -> ir.Expr:
     return value
 
 
-def _level(plan: Plan, d: Directive) -> At:
-    """The loop that `compute_at(Func, loop)` names; of the pure step unless an update is given."""
+def _level(plan: Plan, f: FuncPlan, d: Directive) -> At:
+    """The loop that `compute_at(Func, loop)` names for a Func; of the pure step unless an update is given."""
     at = d.args[0]
     stage = at if isinstance(at, Stage) else Stage(str(at), span=d.span)
     name = stage.name if stage.consumer is None else wrapper_name(stage.name, stage.consumer)
@@ -127,6 +128,12 @@ def _level(plan: Plan, d: Directive) -> At:
         hint = did_you_mean(loop, [x.name for x in wanted.loops])
         if others and others[0] > 0:
             hint = f"`{loop}` is a loop of its update: `{d.name}({name}.update, {loop})`"
+            readers = {(func, update) for func, update, _ in consumers(plan, f.func.name)}
+            if d.name != "compute_with" and readers - {(name, others[0] - 1)}:
+                hint = (
+                    f"`{loop}` is a loop of its update, and `{f.func.name}` is read outside of it too: "
+                    f"`{d.name.replace('_at', '_root')}()`"
+                )
         raise error(
             f"`{name}` has no loop `{loop}`; its loops are {listed(wanted)}", d.span,
             hint or "a loop must exist when a later line names it: schedule the consumer first",

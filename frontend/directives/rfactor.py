@@ -46,7 +46,11 @@ def rfactor(
         )  # fmt: skip
     loop = find(stage, loop_name, d)
     if not stage.root_of(loop.dim) <= stage.reduce:
-        raise error(f"`{loop_name}` is not a loop of the reduction", d.span)
+        along = [f"`{x.name}`" for x in stage.loops if stage.root_of(x.dim) <= stage.reduce]
+        raise error(
+            f"`{loop_name}` is not a loop of the reduction", d.span,
+            f"name one of its loops: {', '.join(along)}" if along else None,
+        )  # fmt: skip
     name = f"{f.func.name}_{variable}"
     if name in plan or variable in f.func.variables:
         raise error(f"`{name}` already exists", d.span, "choose another variable name")
@@ -91,7 +95,10 @@ def _split_domain(
     for r in stage.relations:
         if not isinstance(r, Split):
             if stage.root_of(r.fused) & stage.reduce:
-                raise error("`rfactor` does not work on fused loops; factor before `fuse`", d.span)
+                raise error(
+                    "`rfactor` does not work on fused loops", d.span,
+                    "name one of the loops that were fused, in a line before `fuse` or without it",
+                )  # fmt: skip
             continue
         if r.old not in domain:
             continue

@@ -27,6 +27,7 @@ from hbc.frontend.plans.joined_order import check_joined
 from hbc.frontend.plans.legal import check_levels
 from hbc.frontend.plans.plan import FuncPlan, Plan, Root, StagePlan, default_plan, stage_text
 from hbc.frontend.program.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean, error
 from hbc.ir.ground.source import Span
 
@@ -206,8 +207,7 @@ def _find_stage(plan: Plan, line: ScheduleLine) -> tuple[str, int]:
     count = len(plan[name].stages) - 1
     if number > count:
         raise error(
-            f"`{name}` has {count} update{'s' if count != 1 else ''}, so there is no "
-            f"`{stage_text(line.stage)}`",
+            f"`{name}` has {counted(count, 'update')}, so there is no `{stage_text(line.stage)}`",
             line.stage.span or line.span,
             "updates count from 0, in the order they are written",
         )

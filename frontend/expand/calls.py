@@ -15,6 +15,7 @@ from hbc.frontend.expand.items import is_tuple, items
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
 from hbc.frontend.text.walk import mapped, nodes
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError, Note
 from hbc.ir.ground.source import Span
 
@@ -107,17 +108,15 @@ class Expansion:
             self.report(f"more than {MOST_CALLS} calls are inside each other", at, None, f)
             return nothing
         if len(args) != len(f.shape):
-            plural = "" if len(f.shape) == 1 else "s"
             self.report(
-                f"`{name}` takes {len(f.shape)} argument{plural}, not {len(args)}", at,
+                f"`{name}` takes {counted(len(f.shape), 'argument')}, not {len(args)}", at,
                 f"write `{name}({', '.join(_written(f))})`", f,
             )  # fmt: skip
             return nothing
         variables = variables_of(f)
         if len(indices) != len(variables):
-            plural = "" if len(variables) == 1 else "s"
             self.report(
-                f"`{name}(...)` has {len(variables)} dimension{plural}, and is read with"
+                f"`{name}(...)` has {counted(len(variables), 'dimension')}, and is read with"
                 f" {len(indices)}", at, None, f,
             )  # fmt: skip
             return nothing

@@ -13,6 +13,7 @@ from hbc.frontend.expand.whole_numbers import number, whole
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
 from hbc.frontend.text.walk import mapped, nodes
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, Note
 from hbc.ir.ground.source import Span
 
@@ -202,9 +203,9 @@ class Families:
         sizes = {len(p): span for p, span in self.members[family].items()}
         if sizes and len(place) not in sizes:
             count = next(iter(sizes))
-            plural = "index" if count == 1 else "indices"
             self._report(
-                f"a member of `{family}` has {count} {plural}, not {len(place)}", name.span, None,
+                f"a member of `{family}` has {counted(count, 'index', 'indices')}, not {len(place)}",
+                name.span, None,
                 Note("the first member", sizes[count]),
             )  # fmt: skip
         self.emitted.setdefault(name.text, (family, place))
@@ -293,7 +294,8 @@ class Families:
         if not members and start != 1 + max((p[0] for p in there), default=start - 1):
             self._report(
                 f"`{family.text}{chosen.span.text}` is none of {_range(there)}", chosen.span,
-                "the end is not part of the range",
+                "the end is not part of a range, and it begins at one of them" if len(there) > 1 else
+                f"choose that one, or `{family.text}` alone for all",
             )  # fmt: skip
         return [ast.Ident(_name(family.text, p), family.span) for p in members]
 
@@ -354,7 +356,7 @@ class Families:
     def _no_family(self, name: ast.Ident) -> None:
         self._report(
             f"`{name.text}` is no family of Funcs", name.span,
-            f"what has several dimensions is read as `{name.text}[i, j]`",
+            f"what has several dimensions is read as `{name.text}[i, j]`, what has one as `{name.text}[i]`",
         )  # fmt: skip
 
     def _report(self, message: str, span: Span, hint: str | None = None, *notes: Note) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from hbc.frontend.expand.items import items
 from hbc.frontend.text import ast
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, Note
 from hbc.ir.ground.source import Span
 
@@ -77,10 +78,9 @@ def _is_of(d: Diagnostic, s: ast.Definition) -> bool:
 def _unequal(e: ast.Expr, s: ast.Definition) -> Diagnostic:
     """A part of the right side that has not as many values as the left side has members."""
     has = len(e.items) if isinstance(e, ast.Tuple) else 1
-    plural = "" if has == 1 else "s"
     left = ", ".join(n.text for n in s.group)
     return Diagnostic(
-        f"the left side has {len(s.group)} members, and this has {has} value{plural}", e.span,
+        f"the left side has {len(s.group)} members, and this has {counted(has, 'value')}", e.span,
         f"write a value for each of `{left}`: `({', '.join('abcdefgh'[: len(s.group)])})`",
         (Note("the left side", Span(s.span.source, s.span.start, _end(s))),),
     )  # fmt: skip

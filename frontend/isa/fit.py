@@ -9,6 +9,7 @@ from hbc.frontend.isa.indices import Part, Steps
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.isa.update import Typed
 from hbc.frontend.text import ast
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Note
 from hbc.ir.lang.instruction import Place, Size
 from hbc.ir.meaning.contraction import corners, number
@@ -78,7 +79,7 @@ def check_place_fit(
             elif row_bytes > place.row_bytes or (place.rows == 1 and row_bytes < place.row_bytes):
                 what = "rows" if place.rows > 1 else "registers"
                 reports.report(
-                    f"`{t.operand.name}` takes {row_bytes} bytes{when}, {what} of `{place.name}` "
+                    f"`{t.operand.name}` takes {counted(row_bytes, 'byte')}{when}, {what} of `{place.name}` "
                     f"hold {place.row_bytes}", t.written.span,
                 )  # fmt: skip
             else:

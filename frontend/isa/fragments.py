@@ -8,6 +8,7 @@ from math import prod
 from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, floordiv, mod, mul
@@ -87,7 +88,9 @@ def _indices(f: isa_ast.Fragment, o: Operand, place: Place, reports: Reports) ->
         return ()
     shape = [int(e or 0) for e in extents]
     if len(f.indices) != len(shape):
-        reports.report(f"`{o.name}` has {len(shape)} dimensions, not {len(f.indices)}", f.span)
+        reports.report(
+            f"`{o.name}` has {counted(len(shape), 'dimension')}, not {len(f.indices)}", f.span
+        )
         return ()
     before = len(reports.found)
     names = {LANE: ir.Var(LANE), ELEMENT: ir.Var(ELEMENT)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hbc.frontend.plans.legal import is_reorderable, scans
 from hbc.frontend.plans.plan import Loop, Split, StagePlan, scan_distances, stage_text, step
 from hbc.frontend.program.funcs import Directive, Func, ReduceVar, Update
@@ -11,6 +13,10 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables, nodes
 
 
+def listed(variables: Iterable[str]) -> str:
+    return ", ".join(f"`{v}`" for v in variables)
+
+
 def check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str) -> None:
     """Lanes or threads must not depend on each other."""
     update = step(func, stage.update)
@@ -18,23 +24,28 @@ def check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, wha
     if update is None or not variables:
         return
     name = ", ".join(f"`{r.name}`" for r in variables)
+    then = ", ".join(["u", *map(str, d.args[1:])])
+    factored = (
+        f"write `{stage_text(stage)}.rfactor({loop.name}, u)`: partial results along a new variable, "
+        f"in `{func.name}_u`; and then `{func.name}_u.update.{d.name}({then})`"
+    )
     if what == "parallel":
         raise error(
             f"cannot run the reduction loop `{loop.name}` in parallel: threads would add to the "
             f"same elements of `{func.name}`", d.span,
-            f"`{stage_text(stage)}.rfactor({loop.name}, u)` first, then run u in parallel",
+            factored,
+        )  # fmt: skip
+    if any(r.name in free_variables(i) for r in variables for i in update.indices):
+        raise error(
+            f"cannot vectorize `{loop.name}`: lanes may add to the same element of `{func.name}`, "
+            f"whose place depends on {name}", d.span, f"{factored}; or vectorize another loop",
         )  # fmt: skip
     if not stage.atomic:
         raise error(
             f"cannot vectorize the reduction loop `{loop.name}` without `atomic`: lanes would add "
             f"to the same elements of `{func.name}`", d.span,
-            f"write `.atomic().vectorize({loop.name})`: the sum is then taken in any order",
-        )  # fmt: skip
-    if any(r.name in free_variables(i) for r in variables for i in update.indices):
-        raise error(
-            f"cannot vectorize `{loop.name}`: lanes may add to the same element of `{func.name}`, "
-            f"whose place depends on {name}", d.span,
-            f"`{stage_text(stage)}.rfactor({loop.name}, u)`, or vectorize another loop",
+            f"write `.atomic().{d.name}({', '.join([loop.name, *map(str, d.args[1:])])})`: the sum is then "
+            "taken in any order",
         )  # fmt: skip
 
 
@@ -62,7 +73,7 @@ def order_of(
     name = ", ".join(f"`{r.name}`" for r in variables)
     free = [v for v, i in zip(func.variables, update.indices, strict=True) if _is_variable(i, v)]
     hint = (
-        f"do so with a loop over a pure variable of `{func.name}`" if free else
+        f"do so with a loop over a pure variable of `{func.name}`: {listed(free)}" if free else
         f"leave the loop serial: `{stage_text(stage)}` has none over a pure variable; a step that is a "
         "Func of its own has"
     )  # fmt: skip

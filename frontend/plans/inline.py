@@ -91,7 +91,11 @@ def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | Non
     reads = [a for e in _expressions(funcs[consumer]) for a in _accesses(e, name)]
     if not reads:
         read = sorted({a.array for e in _expressions(funcs[consumer]) for a in _accesses(e)})
-        raise error(f"`{consumer}` does not read `{name}`", span, did_you_mean(name, read))
+        others = ", ".join(f"`{r}`" for r in read)
+        raise error(
+            f"`{consumer}` does not read `{name}`", span,
+            did_you_mean(name, read) or (f"it reads {others}" if read else None),
+        )  # fmt: skip
     read_name, part = reads[0].name, reads[0].part
     variables = funcs[read_name].variables if read_name in funcs else _index_names(reads[0])
     element = reads[0].type.element

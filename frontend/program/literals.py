@@ -92,7 +92,8 @@ def adapt_const(e: ir.Const, value: int | float | bool, to: DType, scope: Scope)
         wide = float(value) if isinstance(value, float) or abs(value) < 1 << 1000 else math.inf
         rounded = fold.round_to(wide, F64 if to is LITERAL_FLOAT else to)
         if math.isinf(rounded) and not math.isinf(value):
-            scope.report(f"`{shown(value)}` is beyond the range of {to}", e.span)
+            scope.report(f"`{shown(value)}` is beyond the range of {to}", e.span,
+                         None if to.bits == 64 else "use a wider type")  # fmt: skip
             return BROKEN
         return ir.Const(rounded, Type(to), e.span)
     assert isinstance(value, int)  # a float never becomes an integer without a cast

@@ -8,7 +8,7 @@ from math import gcd
 from hbc.frontend.program.funcs import Requirement
 from hbc.frontend.program.ranges import Clauses, SymbolicRange, quotient
 from hbc.frontend.program.scope import Scope
-from hbc.ir.algebra.linear import Linear, shifted, to_expr
+from hbc.ir.algebra.linear import Linear, linear, minus, shifted, to_expr
 from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
@@ -94,14 +94,52 @@ def report_outside(
     where = f" in dimension {at}" if len(access.indices) > 1 else ""
     scope.report(
         f"`{written(access)}` reaches `{value}`, but {has}{where}",
-        access.indices[at].span or access.span, hint(access, scope), *notes,
+        access.indices[at].span or access.span, hint(access, at, extent, below, known, scope), *notes,
     )  # fmt: skip
 
 
-def hint(access: ir.Access, scope: Scope) -> str | None:
+def hint(
+    access: ir.Access, at: int, extent: Linear, below: bool, known: Mapping[str, SymbolicRange],
+    scope: Scope,
+) -> str:  # fmt: skip
+    """What keeps the index inside: of an array that steps of a reduction write, other steps; of what is
+    read, an index that stops at the ends."""
+    index = access.indices[at]
+    last = shown(shifted(extent, -1))
+    through = next((n for n in nodes(index) if isinstance(n, ir.Access) and n.indices), None)
+    if through is not None:
+        promise = f"`bound {through.name} in 0 .. {shown(extent)}`"
+        if through.name in scope.bounds:
+            return f"write `clamp(..., 0, {last})`, or correct the bound of `{through.name}`"
+        return f"write `clamp(..., 0, {last})`, or promise it: {promise}"
     if access.name in scope.inputs:
         return f"read it through a boundary helper, such as `clamp_edge({access.name})[...]`"
-    return None
+    steps = _fewer_steps(index, extent, below, known, scope)
+    if steps:
+        return f"leave those steps out: `{steps}`"
+    written = " ".join(index.span.text.split()) if index.span else "..."
+    inside = f"write `clamp({written}, 0, {last})`"
+    return inside if below else f"{inside}, or give `{access.name}` a larger extent"
+
+
+def _fewer_steps(
+    index: ir.Expr, extent: Linear, below: bool, known: Mapping[str, SymbolicRange], scope: Scope
+) -> str | None:
+    """The declaration of the only variable of an index, of a reduction, with the interval in which the
+    index is inside; None where there is no such."""
+    variables = [v for v in free_variables(index) if v not in scope.sizes]
+    if len(variables) != 1 or variables[0] not in scope.reduces:
+        return None
+    (v,) = variables
+    past = minus(linear(index), linear(ir.Var(v)))
+    low, high = known[v].low, known[v].high
+    if v in (a.name for a, _ in past.terms if isinstance(a, ir.Var)) or not past.is_constant:
+        return None
+    if not len(low) == len(low[0]) == len(high) == len(high[0]) == 1:
+        return None
+    start = Linear(-past.constant) if below else low[0][0]
+    stop = shifted(high[0][0], 1) if below else shifted(extent, -past.constant)
+    return f"reduce {v} in {shown(start)} .. {shown(stop)}"
 
 
 def end(clauses: Clauses, below: bool) -> str:

@@ -33,6 +33,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import children, nodes
 
 
@@ -107,7 +108,8 @@ def extents_hold(image: Image, proof: Proof) -> None:
             continue
         span = image.span
         if proof.facts.prove(shifted(minus(Linear(0), form), -1)):
-            proof.scope.report(f"extent {at} of `{image.name}` is negative for all sizes", span)
+            found = f"the extent `{show(e)}` of `{image.name}` is negative for all sizes"
+            proof.scope.report(found, span)
             continue
         message = f"extent {at} of `{image.name}` is negative"
         proof.found.append(requirement((((form,),)), message, span))

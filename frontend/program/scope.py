@@ -96,7 +96,10 @@ class Scope:
         declared = self.declared.get(name)
         if declared is not None:
             note = Note(f"`{name}` is {declared.what}", declared.span)
-            self.report(f"`{name}` is {declared.what}, not a {what}", span, hint, note)
+            article = "an" if what[0] in "aeiou" else "a"
+            if hint is None and "Func" in what and declared.what in ("a size", "a param"):
+                hint = f"write `{name}`, without indices"
+            self.report(f"`{name}` is {declared.what}, not {article} {what}", span, hint, note)
             return
         if hint is None and 0 < len(names) <= 8:
             hint = "known here: " + ", ".join(f"`{n}`" for n in names)

@@ -40,7 +40,12 @@ def prefetch_statements(func: Func, nest: Nest, dim: str, scope: Scope) -> list[
     return prefetches
 
 
-def _what_is_read(func: Func, nest: Nest) -> str:
+def _what_is_read(func: Func, nest: Nest, name: str) -> str:
+    """The step of the Func that reads an array, or what this one reads instead."""
+    for update in range(len(func.updates)):
+        if any(a.array == name for a in stage_accesses(func, update)):
+            number = "" if len(func.updates) == 1 else f"({update})"
+            return f"`{func.name}.update{number}` does: write `prefetch` in a line of it"
     read = dict.fromkeys(a.array for a in stage_accesses(func, nest.stage.update))
     return f"it reads {', '.join(f'`{n}`' for n in read)}" if read else "it reads nothing"
 
@@ -114,7 +119,7 @@ def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, ir
 
 def _not_read(func: Func, nest: Nest, p: PrefetchPlan) -> HbcError:
     what = f"`{stage_text(nest.stage)}` does not read `{p.name}`"
-    return error(what, p.span, _what_is_read(func, nest))
+    return error(what, p.span, _what_is_read(func, nest, p.name))
 
 
 def _ranges(func: Func, nest: Nest) -> Ranges:

@@ -14,6 +14,7 @@ import numpy as np
 from hbc.frontend.sketch import ast
 from hbc.frontend.sketch.index import LARGEST_EXTENT, free_arrays, shape, to_index
 from hbc.frontend.sketch.parse import parse_sketch
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError, error
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
@@ -97,7 +98,7 @@ def _located(
     """What each element reads, and the shape of the array."""
     rank = _rank(goal.body, array)
     if declared is not None and len(declared) != rank:
-        message = f"`{array}` has {len(declared)} dimensions, and {rank} indices are given"
+        message = f"`{array}` has {counted(len(declared), 'dimension')}, and is read with {rank}"
         raise error(message, _here(goal.span, source))
     grids = np.indices(extents, sparse=True)
     values = {v.name: grid for v, grid in zip(goal.variables, grids, strict=True)}

@@ -178,7 +178,12 @@ def unreadable(source: Source, at: int) -> Diagnostic:
     if slip is not None:
         return slip
     shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
-    return Diagnostic(f"{shown} has no meaning here", Span(source, at, at + 1))
+    hint = (
+        None
+        if character.isprintable()
+        else "take this character out, which shows nothing by itself"
+    )
+    return Diagnostic(f"{shown} has no meaning here", Span(source, at, at + 1), hint)
 
 
 def misspelled(stack: list[Any], found: str, source: Source) -> Diagnostic | None:
@@ -242,7 +247,10 @@ def form(stack: list[Any]) -> str | None:
         if kind == "LBRACE" and opens_kernel(item, stack):
             return None
         if kind in forms:
-            return f"it is written `{forms[kind]}`"
+            elements = (
+                "`B[i] = A[i]` covers all positions; a family of Funcs: " if kind == "EACH" else ""
+            )
+            return f"{elements}it is written `{forms[kind]}`"
     return None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.walk import nodes
@@ -156,7 +157,9 @@ def _present(one: Argument, arrays: Mapping[str, Array]) -> Array:
     if array is None:
         raise InterpError(f"the array `{one.name}` is missing")
     if array.ndim != len(one.extents):
-        raise InterpError(f"`{one.name}` has {array.ndim} dimensions, not {len(one.extents)}")
+        raise InterpError(
+            f"`{one.name}` has {counted(array.ndim, 'dimension')}, not {len(one.extents)}"
+        )
     return array
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.meaning.interp_lanes import Offsets
 from hbc.ir.meaning.numpy_types import Array
 
@@ -129,7 +130,7 @@ class Buffer:
 
     def _outside(self, what: str, at: int) -> str:
         whose = "load of" if what == "load" else "store to"
-        return f"{whose} `{self.name}` at offset {at}, outside its {len(self.state)} elements"
+        return f"{whose} `{self.name}` at offset {at}, outside its {counted(len(self.state), 'element')}"
 
 
 def allocated(name: str, element_data: Array, strict: bool) -> Buffer:
@@ -174,8 +175,10 @@ def element_strides(name: str, array: Array) -> tuple[int, ...]:
     strides = []
     for extent, stride in zip(array.shape, array.strides, strict=True):
         if extent > 1 and (stride < 0 or stride % array.itemsize):
-            raise InterpError(f"`{name}` has a stride of {stride} bytes")
+            raise InterpError(f"`{name}` has a stride of {counted(stride, 'byte')}")
         strides.append(max(stride, 0) // array.itemsize)
     if array.shape[-1] > 1 and strides[-1] != 1:
-        raise InterpError(f"`{name}` has a last stride of {strides[-1]} elements instead of 1")
+        raise InterpError(
+            f"`{name}` has a last stride of {counted(strides[-1], 'element')} instead of 1"
+        )
     return tuple(strides)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
@@ -47,7 +48,7 @@ def execute(s: ir.Stmt, scope: Scope) -> None:
         case ir.Allocate(buffer=name, element=element, extent=extent, body=body):
             count = value(extent, scope).item()
             if count < 0:
-                raise InterpError(f"allocation of `{name}` with {count} elements")
+                raise InterpError(f"allocation of `{name}` with {counted(count, 'element')}")
             new = allocated(name, poison(element, count), True)
             execute(body, replace(scope, buffers={**scope.buffers, name: new}))
         case ir.Assert(condition=condition, message=message):

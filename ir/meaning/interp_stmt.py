@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import TILES, DType, Memory
@@ -23,7 +24,7 @@ def allocator(strict: bool) -> Callable[[str, DType, int], Buffer]:
 
     def allocate(name: str, element: DType, extent: int) -> Buffer:
         if extent < 0:
-            raise InterpError(f"allocation of `{name}` with {extent} elements")
+            raise InterpError(f"allocation of `{name}` with {counted(extent, 'element')}")
         return allocated(name, poison(element, extent), strict)
 
     return allocate

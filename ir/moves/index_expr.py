@@ -12,6 +12,7 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import did_you_mean, error
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
@@ -237,7 +238,9 @@ def _called(expr: Call, function: str, values: list[Any]) -> Any:
         raise error(f"there is no function `{function}` of indices", expr.span, hint)
     count, meaning = FUNCTIONS[function]
     if len(values) != count:
-        raise error(f"`{function}` takes {count} arguments, not {len(values)}", expr.span)
+        raise error(
+            f"`{function}` takes {counted(count, 'argument')}, not {len(values)}", expr.span
+        )
     return meaning(*values)
 
 
@@ -252,7 +255,7 @@ def _location(expr: Read, argument: str, indices: tuple[IndexExpr, ...], scope: 
     array = scope.arguments[argument]
     if len(indices) != len(array.shape):
         raise error(
-            f"`{argument}` has {len(array.shape)} dimensions, and {len(indices)} indices are given",
+            f"`{argument}` has {counted(len(array.shape), 'dimension')}, and is read with {len(indices)}",
             expr.span,
         )
     place: Any = np.int64(0)

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.ground.source import Span
 from hbc.ir.moves.gather import Locations, Shape
@@ -40,8 +41,8 @@ def family_rows(
     """The gathers of a formula. HbcError when they would take more than `room` bytes."""
     if len(family.variables) != len(output):
         raise error(
-            f"this formula has {len(family.variables)} indices, and the output {list(output)} has"
-            f" {len(output)} dimensions", family.span,
+            f"this formula has {counted(len(family.variables), 'index', 'indices')}, and the output "
+            f"{list(output)} has {counted(len(output), 'dimension')}", family.span,
         )  # fmt: skip
     columns = admitted(family, names)
     size = prod(output)

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import HbcError, did_you_mean, error
 from hbc.ir.ground.source import Span
 from hbc.ir.moves.gather import Locations, Shape
@@ -199,7 +200,7 @@ def _bind_extents(
 ) -> None:  # fmt: skip
     if len(extents) != len(shape):
         raise error(
-            f"`{parameter.name}` has {len(extents)} dimensions, and the array {list(shape)} has"
+            f"`{parameter.name}` has {counted(len(extents), 'dimension')}, and the array {list(shape)} has"
             f" {len(shape)}", span,
         )  # fmt: skip
     for extent, actual in zip(extents, shape, strict=True):

@@ -5,5 +5,6 @@ reduce r in N
 h[v]         = 0
 h[i64(I[r])] += 1
 schedule s for avx512 {
-    h.update.split(r, u, q, 100).rfactor(u, w)
+    h.update.rfactor(r, u)
+    h_u.update.parallel(u, 100)
 }

@@ -1,13 +1,13 @@
 """Golden files: what is said about a case, with exit code and text, beside it in a `.stderr`.
 
 HBC_UPDATE_GOLDEN=1 writes them anew; read the difference before committing it. `NAME.fixed.hb` is the case
-with what its hint says done.
+with what its message says done.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,23 @@ FIXED = ".fixed.hb"
 def cases(folder: Path, suffix: str = ".hb") -> list[Path]:
     """The cases of a folder, in order."""
     return sorted(f for f in folder.glob(f"*{suffix}") if not f.name.endswith(FIXED))
+
+
+def fixed(case: Path) -> Path:
+    """The case with what its message says done. What none can be made for is in a table of the test."""
+    file = case.with_suffix(FIXED)
+    assert file.is_file(), f"write {file.name}: do what the message says, and see that it helps"
+    return file
+
+
+def assert_fixed_or_listed(folder: Path, not_fixed: Mapping[str, str], suffix: str = ".hb") -> None:
+    """Each fixed version is that of a case; each line of the table is a case without one."""
+    stems = {case.name.removesuffix(suffix) for case in cases(folder, suffix)}
+    repaired = {f.name.removesuffix(FIXED) for f in folder.glob(f"*{FIXED}")}
+    assert repaired <= stems, f"fixed versions of no case: {sorted(repaired - stems)}"
+    assert stems - repaired == not_fixed.keys(), (
+        "a case has a fixed version, or a reason why there is none"
+    )
 
 
 def settings(text: str) -> dict[str, str]:

@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from hbc.cli.movements import movement_lines
+from hbc.ir.movement.moved import Moved
 
 Command = Callable[..., Any]
 
@@ -277,6 +281,18 @@ def test_a_schedule_for_another_target_is_named(hbc: Command, tmp_path: Path) ->
     )
     assert own == "swap for avx2, schedule fast"
     assert other.startswith("swap for avx512, schedule fast, which is written for avx2 (`--sch")
+
+
+def test_one_is_no_plural() -> None:
+    one = Moved("A", False, "f32x8", 1, 1, 1, 1, None)
+    assert movement_lines([one, replace(one, moves=0), replace(one, stored=True, whole=2)])[2:] == [
+        "  `A`: a vector of f32x8 by 1 load and 1 instruction that moves elements, "
+        "instead of about 1 instruction",
+        "  `A`: a vector of f32x8 by 1 load of several vectors whose elements alternate, "
+        "instead of about 1 instruction",
+        "  `A`: a vector of f32x8 by 2 stores and 1 instruction that moves elements, "
+        "instead of about 1 instruction",
+    ]
 
 
 def test_movements(hbc: Command, tmp_path: Path) -> None:

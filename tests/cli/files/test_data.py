@@ -76,7 +76,7 @@ def test_npy_of_bfloat16_as_numpy_saves_it(tmp_path: Path) -> None:
     [
         (np.zeros(3, np.float64), image(F32, "N"), "holds float64, but `A` is f32"),
         (np.zeros(3, np.int16), image(BF16, "N"), "holds int16, but `A` is bf16"),
-        (np.zeros(3, np.float32), image(F32, "M", "N"), r"has 1 dimensions \[3\], but `A` has 2"),
+        (np.zeros(3, np.float32), image(F32, "M", "N"), r"has 1 dimension \[3\], but `A` has 2"),
         (np.zeros((1, 3), np.float32), image(F32, "N"), r"has 2 dimensions \[1, 3\]"),
     ],
 )

@@ -91,7 +91,7 @@ def test_registers_are_planned_before_the_timeout() -> None:
         ("[i in 8] 0", "a gather reads one array, and this no array"),
         ("[i in 8] x[i - 1]", "`x` is read outside for i = 0"),
         ("x: [4] [i in 8] x[i]", "`x` is read outside for i = 4"),
-        ("x: [4] [i in 8] x[i, 0]", "`x` has 1 dimensions, and 2 indices are given"),
+        ("x: [4] [i in 8] x[i, 0]", "`x` has 1 dimension, and is read with 2"),
         ("[i in 1048576] x[i]", "1,048,576 elements are too many"),
         ("[i in 8] x[j]", "there is no index `j`"),
         ("[i in 8] x[i", "expected"),

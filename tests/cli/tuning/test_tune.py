@@ -243,7 +243,7 @@ def test_rows_that_no_size_tells_apart(gemm: Path, tmp_path: Path, capsys) -> No
     ("table", "said"),
     [
         ("a,b\n1,2\n", "no column is named like a size"),
-        ("M,N\n1\n", "layers.csv:2: 1 cells, and the head has 2"),
+        ("M,N\n1\n", "layers.csv:2: 1 cell, and the head has 2"),
         ("M,N\n1,\n", "layers.csv:2: `N` has no value"),
         ("M,N\n", "has no rows"),
         ("M,M\n1,2\n", "two columns have the same name"),

@@ -1,0 +1,8 @@
+"""Numbers of things in messages: one of them is no plural."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 load`, `4,096 loads`; a plural that takes more than an `s` is given: `1 index`, `2 indices`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,5 @@
+kernel kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk
+size   N
+input  A: f32[N]
+output B: f32[N]
+B[i] = A[i] * 2

@@ -1,0 +1,4 @@
+size M, N
+input A: f32[M, N]
+output B: f32[M, N]
+B[i, j] = A[i, j]

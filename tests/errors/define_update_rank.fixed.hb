@@ -1,0 +1,5 @@
+size M, N
+input A: f32[M, N]
+output B: f32[M, N]
+B[i, j] = 0
+B[i, j] += A[i, 0]

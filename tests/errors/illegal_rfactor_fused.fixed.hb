@@ -1,0 +1,11 @@
+size   M, N, K
+input  A: f32[M, K]
+input  B: f32[K, N]
+output C: f32[M, N]
+reduce k in K, l in K
+acc[i, j]  = 0
+acc[i, j] += A[i, k] * B[l, j]
+C[i, j]    = acc[i, j]
+schedule s for avx512 {
+    acc.update.rfactor(k, u)
+}

@@ -1,0 +1,12 @@
+size   M, N, K
+input  A: f32[M, K]
+input  B: f32[K, N]
+output C: f32[M, N]
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += A[i, k] * B[k, j]
+C[i, j]    = acc[i, j]
+schedule s for avx512 {
+    C.tile(i, j, io, jo, ii, ji, 4, 16)
+    acc.compute_at(C, jo).store_in(registers)
+}

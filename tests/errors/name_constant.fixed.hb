@@ -1,0 +1,3 @@
+size n
+output B: f32[n]
+B[i] = 0

@@ -1,0 +1,3 @@
+size n
+output B: f32[4]
+B[i] = f32(n)

@@ -1,0 +1,3 @@
+size M, N
+output B: f32[M]
+B[i] = f32(N)

@@ -1,0 +1,3 @@
+output B: f32[2]
+table W: f32[2] = [1, 2]
+B[i] = W[i]

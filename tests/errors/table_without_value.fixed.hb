@@ -1,0 +1,4 @@
+output B: f32[2]
+table W: f32[2] [i] = log(i + 1)
+table V: f32[2] = [2, 1]
+B[i] = 0

@@ -1,0 +1,7 @@
+size N, M
+input A: f32[N, M]
+output m: f32[N]
+output i: i32[N]
+(m[x], i[x]) = (0, 0)
+reduce r in M
+(m[x], i[x]) = (A[x, r] + f32(i[x]), i[x])

@@ -1,0 +1,4 @@
+size N
+input A: bool[N]
+output B: bool[N]
+B[i] = true
