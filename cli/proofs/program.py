@@ -1,96 +1,25 @@
-"""Checks a program of registers for a gather: what it makes, element by element, and how few instructions
-can do.
+"""Checks a program of registers for a gather: what it makes, element by element, and how many instructions
+it has. How few can do is `bounds.py`.
 
 Locations are bytes of the sources, one register behind the other; -1 is 0, -2 no value.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import product
-from math import ceil, log2, prod
-from pathlib import Path
+from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from hbc.cli.proofs.formulas import (
-    OUTSIDE,
-    UNDEFINED,
-    ZERO,
-    Described,
-    Reader,
-    described,
-    located,
-    value,
-)
+from hbc.cli.proofs.bounds import fewest
+from hbc.cli.proofs.formulas import OUTSIDE, UNDEFINED, ZERO, Reader, located, value
+from hbc.cli.proofs.machine import Machine, fixed, read_machine, registers, unit_of
 from hbc.cli.proofs.statement import Ints, ints, need, whole
 from hbc.ir.ground.counted import counted
 
-DESCRIPTIONS = Path(__file__).parents[2] / "codegen" / "isa"
-# and the bytes of a register
-MACHINES = {"avx512_shuffles.sf": 64, "avx2_shuffles.sf": 32, "neon_moves.sf": 16}
 MOST = 1 << 16  # bytes of an array
-MOST_FORMS = 1 << 20
 CLAIMS = (["computes"], ["computes", "at least"], ["computes", "minimal"])
-
-
-@dataclass(frozen=True)
-class Machine:
-    """The parameters of a description with its instructions, by name."""
-
-    lanes: int
-    names: Mapping[str, int]
-    instructions: Mapping[str, Described]
-
-
-def read_machine(file: Any, vbmi: int) -> Machine:
-    """Of the files that come with hbc; elements are bytes."""
-    need(file in MACHINES, "its instructions are described nowhere")
-    names: dict[str, int] = {"n": MACHINES[file]}
-    settings = {"bits": 8, "vbmi": vbmi}
-    instructions: dict[str, Described] = {}
-
-    def read(name: str) -> None:
-        for kind, found in described((DESCRIPTIONS / name).read_text(encoding="utf-8")):
-            if kind == "import":
-                read(found)
-            elif kind == "param":
-                names[found[0]] = int(settings.get(found[0], value(found[1], names)))
-            else:
-                instructions[found[0]] = found[1]
-
-    read(file)
-    return Machine(MACHINES[file], names, instructions)
-
-
-def fixed(one: Described, machine: Machine) -> Iterator[dict[str, int]]:
-    """The values of what does not range by element, where the condition holds."""
-    known: list[dict[str, int]] = [dict(machine.names)]
-    for binder in one.binders:
-        if binder.per is None:
-            known = [{**k, binder.name: v} for k in known for v in binder.values(k)]
-            need(len(known) < MOST_FORMS, "an instruction has too many forms")
-    return (k for k in known if value(one.where, k))
-
-
-def unit_of(one: Described, names: Mapping[str, int], lanes: int) -> int:
-    """How many elements choose together; as many as there are where nothing is chosen."""
-    units = {int(value(b.per, names)) for b in one.binders if b.per is not None} or {lanes}
-    need(len(units) == 1 and lanes % min(units) == 0, "elements choose in different units")
-    return units.pop()
-
-
-def alternatives(one: Described, names: Mapping[str, int], lanes: int) -> Ints:
-    """[element, alternative]: the location in the operands that is read."""
-    free = [b for b in one.binders if b.per is not None]
-    choices = np.array(list(product(*(b.values(names) for b in free))), dtype=np.int64)
-    columns = {b.name: choices[:, k][None, :] for k, b in enumerate(free)}
-    scope = {**names, **columns, one.variable: np.arange(lanes)[:, None]}
-    places = located(one.body, scope, registers(one, lanes))
-    return np.broadcast_to(places, (lanes, max(1, len(choices))))
 
 
 def made(line: Any, machine: Machine, values: list[Ints]) -> Ints:
@@ -115,11 +44,6 @@ def made(line: Any, machine: Machine, values: list[Ints]) -> Ints:
     need((place != OUTSIDE).all(), "an instruction reads outside of its operands")
     result: Ints = np.concatenate([*(values[o] for o in operands), [UNDEFINED, ZERO]])[place]
     return result
-
-
-def registers(one: Described, lanes: int) -> dict[str, tuple[int, tuple[int, ...]]]:
-    """Where the operands lie, one behind the other."""
-    return {name: (at * lanes, (lanes,)) for at, name in enumerate(one.arrays)}
 
 
 def wanted(text: str, size: int, lanes: int) -> tuple[int, Ints]:
@@ -160,71 +84,6 @@ def _list(r: Reader) -> Iterator[int]:
     r.take("]")
 
 
-Form = tuple[int, int, Ints]  # operands, elements that choose together, alternatives
-
-
-def forms_of(machine: Machine) -> list[Form]:
-    return [
-        (len(one.arrays), unit_of(one, k, machine.lanes), alternatives(one, k, machine.lanes))
-        for one in machine.instructions.values()
-        for k in fixed(one, machine)
-    ]
-
-
-def least(row: Ints, sources: int, lanes: int, forms: list[Form]) -> int:
-    """So many instructions a register takes at least: none if it is a source, one if one of all makes it. One
-    that reads m registers leaves one for them, so that k sources take one for each m - 1 of k - 1."""
-    free, register = row == UNDEFINED, np.arange(lanes)
-    if any((free | (row == register + s * lanes)).all() for s in range(sources)):
-        return 0
-    used = np.unique(row[row >= 0] // lanes).tolist() or [0]
-    most = max(2, *(operands for operands, _, _ in forms))
-    if len(used) > most:
-        return -(-(len(used) - 1) // (most - 1))
-    for operands, per, places in forms:
-        # Of an operand of which nothing is wanted it does not matter which it is.
-        for some in product(used, repeat=operands):
-            if set(some) == set(used):
-                both = np.concatenate(
-                    [*(register + o * lanes for o in some), [OUTSIDE, UNDEFINED, ZERO]]
-                )
-                right = (both[places] == row[:, None]) | free[:, None]
-                if right.reshape(-1, per, right.shape[1]).all(axis=1).any(axis=1).all():
-                    return 1
-    return 2
-
-
-def fewest(rows: Ints, sources: int, machine: Machine) -> int:
-    """No program has fewer instructions. Of registers that must all differ the first to be complete takes
-    its own
-    fewest, before any other is; every further one takes an instruction."""
-    forms = forms_of(machine)
-    different = np.unique(rows, axis=0)
-    takes = [least(row, sources, machine.lanes, forms) for row in different]
-    apart: list[int] = []
-    for n, row in enumerate(different):
-        others = (different[o] for o in apart)
-        if takes[n] and all(
-            ((row != o) & (row != UNDEFINED) & (o != UNDEFINED)).any() for o in others
-        ):
-            apart.append(n)
-    several = min((takes[n] for n in apart), default=1) + len(apart) - 1
-    return max([0, *takes, several, mixing(different, machine)])
-
-
-def mixing(different: Ints, machine: Machine) -> int:
-    """Floyd's bound (1972). `n` bytes in one register that one output wants there count n log2 n. What an
-    instruction of m operands puts into a register was in m groups before, of each output's bytes: it gains
-    log2 m for each byte. Each byte is followed to one output that wants it."""
-    lanes = machine.lanes
-    most = max(log2(max(1, len(one.arrays))) / one.cost for one in machine.instructions.values())
-    at = {int(byte): n for n, row in reversed(list(enumerate(different))) for byte in row[row >= 0]}
-    apart = Counter((n, byte // lanes) for byte, n in at.items()).values()
-    joined = Counter(at.values()).values()
-    gain = sum(n * log2(n) for n in joined) - sum(n * log2(n) for n in apart)
-    return ceil(gain / (lanes * most) - 1e-6) if most else 0
-
-
 def check_program(lines: list[Any], claims: list[str]) -> list[str]:
     """What a proof about a gather shows, in words."""
     need(claims in CLAIMS, "it claims what this checker does not know")
@@ -257,7 +116,7 @@ def check_program(lines: list[Any], claims: list[str]) -> list[str]:
     if claims[1:]:
         bound = whole(lines[-1]["least"], 0, cost + 1, "bounds")
         need(
-            bound <= fewest(rows, sources, machine),
+            bound <= fewest(rows, sources, machine, bound),
             "that fewer instructions cannot do is not shown",
         )
         need(bound == cost or claims[1] != "minimal", "it is not shown to be minimal")

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from hbc.cli.proofs.bounds import fewest
 from hbc.cli.proofs.check import VERSION
-from hbc.cli.proofs.program import fewest, read_machine, wanted
+from hbc.cli.proofs.machine import read_machine
+from hbc.cli.proofs.program import wanted
 from hbc.cli.sketches.shuffles import FILES, Shuffle, shuffle_sets
 from hbc.ir.moves.instruction_table import Form
 from hbc.ir.moves.register_program import Op
@@ -29,7 +31,7 @@ def gather_proof(
     sources, rows = wanted(goal, size, machine.lanes)
     cost = shuffle.program.cost
     # The search tries two instructions after each other as well, which no proof shows.
-    least = min(cost, fewest(rows, sources, machine))
+    least = min(cost, fewest(rows, sources, machine, cost))
     claim = "minimal" if least == cost else "at least"
     return [
         {"hbc-proof": VERSION, "kind": "gather", "name": title, "settings": {},

@@ -11,6 +11,7 @@ import numpy as np
 from hbc.ir.moves.gather import UNDEFINED, Locations
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
 from hbc.synth.prunings.watch import Stopped
+from hbc.synth.shuffles.carrying import carrying_bound
 from hbc.synth.shuffles.choices import BLOCK, Choosing
 from hbc.synth.shuffles.cones import fused
 from hbc.synth.shuffles.mixing import mixing_bound
@@ -112,8 +113,12 @@ class Solver:
         """Where no program is wanted, for there is none of another component: the bound alone."""
         alone = Rows(Workshop(self._limited(self.effort), sources))
         basis = tuple(range(sources))
-        bound, whole = self.bound(alone, rows, basis)
-        bound = max(bound, self.mixing(rows))
+        made = self.made(alone, rows, basis)
+        bound = max(least(made), self.mixing(rows))
+        whole = sum(bool((row >= 0).all()) for row, _ in made)
+        if bound < 2 * len(made):  # more is not shown by what is carried
+            long = [takes > 1 for _, takes in made]
+            bound = max(bound, carrying_bound([row for row, _ in made], long, self.machine))
         if not wanted:
             return Solved(None, bound, whole)
         best = self.alone(alone, rows, basis, None, 2)
@@ -181,24 +186,31 @@ class Solver:
             return None
         return pruned(alone.shop.program(values))
 
-    def bound(self, alone: Rows, rows: Locations, basis: tuple[int, ...]) -> tuple[int, int]:
-        """The first register that is complete takes its own fewest, every further one an instruction: of
-        those that are made, and of which no two can be one. Then how many of these are whole."""
-        least: list[int] = []
-        apart: list[Locations] = []
+    def made(
+        self, alone: Rows, rows: Locations, basis: tuple[int, ...]
+    ) -> list[tuple[Locations, int]]:
+        """Registers that are made, no two of which can be one, each with the fewest that it takes alone."""
+        found: list[tuple[Locations, int]] = []
         try:
             for row in np.unique(rows, axis=0):
                 if any(alone.shop.holds(value, row) for value in basis):
                     continue
-                if any(((row == o) | (row == UNDEFINED) | (o == UNDEFINED)).all() for o in apart):
+                if any(
+                    ((row == o) | (row == UNDEFINED) | (o == UNDEFINED)).all() for o, _ in found
+                ):
                     continue
                 alone.make(row, basis, 2)
-                least.append(max(1, alone.fewest(row, basis), alone.least(row, basis)))
-                apart.append(row)
+                takes = max(1, alone.fewest(row, basis), alone.least(row, basis))
+                found.append((row, takes))
         except Tired:
             pass
-        whole = sum(bool((row >= 0).all()) for row in apart)
-        return max([0, *least, min(least, default=1) + len(least) - 1]), whole
+        return found
+
+
+def least(made: Sequence[tuple[Locations, int]]) -> int:
+    """The first register that is complete takes its own fewest, every further one an instruction."""
+    takes = [fewest for _, fewest in made]
+    return max([0, *takes, min(takes, default=1) + len(takes) - 1])
 
 
 def together(parts: Sequence[Solved]) -> int:

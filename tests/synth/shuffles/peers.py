@@ -98,7 +98,7 @@ def main(compilers: list[list[str]]) -> None:
             sources = -(-int(np.prod(gather.inputs[0])) * dtype.bytes // lanes)
             rows = byte_rows(gather, dtype.bytes, lanes)
             counts = [peer_count(compiler, cells[1], rows, sources) for compiler in compilers]
-            cells[5 : 5 + len(counts)] = map(str, counts)
+            cells[6 : 6 + len(counts)] = map(str, counts)
         lines.append("\t".join(cells))
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

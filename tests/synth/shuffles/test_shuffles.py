@@ -1,5 +1,6 @@
 """74 shuffles that people ask compilers for, some in LLVM's issues: never more instructions than gcc 12,
-clang 14 or clang 22 take (`peers.py` counted those), and what is said of the code is true of the object."""
+clang 14 or clang 22 take (`peers.py` counted those), and what is said of the code is true of the object.
+`bound`: none has fewer instructions."""
 
 from __future__ import annotations
 
@@ -34,11 +35,12 @@ def machine(target: str) -> Choosing:
 
 
 def test_the_table() -> None:
-    """At least 60, never worse than the best compiler, better in a third."""
-    counts = [[int(cell) for cell in case[4:8]] for case in CASES]
+    """At least 60, never worse than the best compiler, better in a third, minimal in two thirds."""
+    counts = [[int(cell) for cell in (case[4], *case[6:9])] for case in CASES]
     assert len(CASES) >= 60
     assert all(own <= min(peers) for own, *peers in counts)
     assert 3 * sum(own < min(peers) for own, *peers in counts) >= len(CASES)
+    assert 3 * sum(case[4] == case[5] for case in CASES) >= 2 * len(CASES)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case[1]}: {case[0]}" for case in CASES])
@@ -49,7 +51,7 @@ def test_shuffle(case: list[str], tmp_path: Path) -> None:
     shuffle = find_shuffle(found.gather, dtype.bytes, machine(target), lambda: steps.append(None))
     assert len(steps) < MOST_STEPS
     assert shuffle is not None
-    assert shuffle.program.cost == count
+    assert (shuffle.program.cost, shuffle.bound) == (count, int(case[5]))
     read, size = prod(found.gather.inputs[0]), prod(found.gather.output)
     buffers = [Buffer("x", read)], [Buffer("out", size)]
     code = emit_registers(NAME, shuffle.program, *buffers, dtype, target, [])
