@@ -62,7 +62,8 @@ def _prefetches(s: StagePlan) -> Iterator[Diagnostic]:
         yield Diagnostic(
             f"`prefetch({p.name}, {p.loop}, {p.distance})` is for the cache of a processor, and this"
             " is for a GPU", p.span,
-            f"`pipeline({p.loop}, {p.distance + 1})` copies to shared memory ahead of the loop",
+            f"`pipeline({p.loop}, {p.distance + 1})` copies ahead what "
+            f"`{p.name}.in(..).compute_at(.., {p.loop}).store_in(shared)` stages",
         )  # fmt: skip
 
 

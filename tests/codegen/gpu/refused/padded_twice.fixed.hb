@@ -1,0 +1,9 @@
+size   M, N
+input  I: f32[M, N + 2]
+output O: f32[M, N]
+rows[y, x] = I[y, x] + I[y, x + 1]
+O[y, x]    = rows[y, x] * rows[y, x + 1]
+schedule s for cuda {
+    O.tile(y, x, yo, xo, yi, xi, 8, 32).gpu_blocks(yo, xo).gpu_threads(yi, xi)
+    rows.compute_at(O, xo).pad_storage(x, 40).pad_storage(y, 9)
+}
