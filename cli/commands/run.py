@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hbc.cli.show.report import Json, Progress
 
 MEASURED_SECONDS = 0.5  # how long a run is repeated to be timed, unless
-ENOUGH_CALLS = 50  # so many, which is enough for a median, have taken a fifth of that
+ENOUGH_CALLS = 50  # so many, which is enough for a median, have taken a tenth of that
 MOST_CALLS = 1000
 
 

@@ -54,7 +54,7 @@ INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """How often a call is made: `warmups`, then at least `least` timed ones, more until `seconds`
-    have passed, at most `most`. `enough`: after so many calls in this process, a fifth of the seconds will
+    have passed, at most `most`. `enough`: after so many calls in this process, a tenth of the seconds will
     do (0: never). `flush`: on a GPU, each finds its L2 cache empty. `own`: of a call counts how long
     the thread that makes it ran itself, not how long others kept it from running."""
 

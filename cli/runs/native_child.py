@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAGE = mmap.PAGESIZE
 STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing
-ENOUGH_SHARE = 0.2  # of the seconds, once there are enough calls
+ENOUGH_SHARE = 0.1  # of the seconds, once there are enough calls
 READ_ONLY = 1  # PROT_READ
 PACKED_POISON = 0x5A
 
@@ -174,7 +174,7 @@ def _packed(
 def _repeat(
     call: Held, repeat: dict[str, Any], emulator: Emulator | None
 ) -> tuple[int, list[float]]:
-    """Calls until `least` calls and `seconds` have passed, or a fifth of them after `enough` calls; at most
+    """Calls until `least` calls and `seconds` have passed, or a tenth of them after `enough` calls; at most
     `most`. Warm-ups first. The emulator has counted the last call."""
     function, arguments = call.function, call.arguments
     for _ in range(repeat["warmups"]):
