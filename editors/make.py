@@ -30,6 +30,19 @@ def keywords(grammar: str) -> list[str]:
     return sorted(set(re.findall(r'"([a-z_]+)"', text)))
 
 
+def contextual(grammar: str, functions: list[str]) -> dict[str, str]:
+    """The other words of a grammar, which are names elsewhere: those of terminals that look ahead, with what
+    they look for; a call of a function is none. That of the version has a rule of its own."""
+    text = (GRAMMARS / grammar).read_text(encoding="utf-8")
+    found = re.findall(r"^[A-Z_]+(?:\.\d+)?: /([a-z]+)(?:\\b)?(\(\?[=!].*\))/$", text, re.MULTILINE)
+    known = keywords(grammar)
+    return {
+        word: (r"(?!\s*\()" if word in functions else "") + ahead
+        for word, ahead in found
+        if word not in known and not re.match(VERSION, f"{word} 1")
+    }
+
+
 def of(*kinds: str) -> list[str]:
     return sorted(w.name for w in words().values() if w.kind in kinds)
 
@@ -45,6 +58,11 @@ def textmate(name: str, scope: str, suffix: str, rules: Mapping[str, str]) -> st
     return json.dumps(grammar, indent=2) + "\n"
 
 
+def in_context(plain: list[str], context: Mapping[str, str]) -> str:
+    """Any of the words, some of which depend on what follows."""
+    return "|".join([choice(plain), *(rf"\b{word}\b{ahead}" for word, ahead in context.items())])
+
+
 def choice(listed: list[str], before: str = r"\b") -> str:
     return f"{before}({'|'.join(listed)})\\b"
 
@@ -54,15 +72,19 @@ def files() -> dict[Path, str]:
     kernel, sketch = keywords("text/hb.lark"), keywords("sketch/sf.lark")
     described = keywords("isa/isa.lark")
     directives, functions, types = of("directive"), of("function"), of("type")
+    context = contextual("text/hb.lark", functions)
     return {
         Path("vscode/syntaxes/hb.tmLanguage.json"): textmate(
             "hbc kernel", "source.hb", "hb",
             {
                 "entity.name.function.directive": choice([*directives, "update", "in"], r"(?<=\.)"),
                 "keyword.other.version": VERSION,
-                "keyword.control": choice(kernel),
+                "keyword.control": in_context(kernel, context),
                 "storage.type": choice(types),
-                "support.function": choice(functions),
+                "support.function": in_context(
+                    [name for name in functions if name not in context],
+                    {name: r"(?=\s*\()" for name in functions if name in context},
+                ),
                 "constant.numeric": NUMBER,
                 "keyword.operator": r"(<<|>>|[-+*/%&|^]|min|max)=|==|!=|<=|>=|\.\.|\*\*|[-+*/%&|^~<>=]",
             },
@@ -78,11 +100,12 @@ def files() -> dict[Path, str]:
             },
         ),
         Path("tree-sitter/hbc/queries/highlights.scm"): queries(
-            KERNEL_SHAPES, [*kernel, *described], {"@function.builtin": functions, "@type.builtin": types}
+            KERNEL_SHAPES, [*kernel, *context, *described],
+            {"@function.builtin": functions, "@type.builtin": types}
         ),
         Path("tree-sitter/hbc_sketch/queries/highlights.scm"): queries(SKETCH_SHAPES, sketch, {}),
-        Path("vim/syntax/hbc.vim"): vim(kernel, directives, functions, types),
-        Path("emacs/hbc-mode.el"): emacs(kernel, directives, functions, types),
+        Path("vim/syntax/hbc.vim"): vim(kernel, context, directives, functions, types),
+        Path("emacs/hbc-mode.el"): emacs(kernel, context, directives, functions, types),
     }  # fmt: skip
 
 
@@ -145,8 +168,19 @@ def queries(shapes: str, words: list[str], builtin: Mapping[str, list[str]]) -> 
     return text
 
 
-def vim(kernel: list[str], directives: list[str], functions: list[str], types: list[str]) -> str:
+def vim(
+    kernel: list[str], context: Mapping[str, str], directives: list[str], functions: list[str],
+    types: list[str],
+) -> str:  # fmt: skip
     either = r"\|".join(directives)
+    # Keywords go before matches: what is a function or a word by what follows is matched.
+    called = [name for name in functions if name in context]
+    functions = [name for name in functions if name not in context]
+    matches = [rf'syntax match hbcFunction "\v<{name}>(\s*\()@="' for name in called]
+    matches += [
+        rf'syntax match hbcStatement "\v<{word}>{in_vim(seen)}"' for word, seen in context.items()
+    ]
+    matched = "\n".join(matches)
     return f"""\
 " Vim syntax of hbc kernels, written by editors/make.py.
 if exists("b:current_syntax")
@@ -157,6 +191,7 @@ syntax keyword hbcFunction {" ".join(functions)}
 syntax keyword hbcType {" ".join(types)}
 syntax match hbcDirective "\\.\\({either}\\)\\>"
 syntax match hbcStatement "^\\s*hbc\\ze\\s\\+\\d"
+{matched}
 syntax match hbcNumber "\\<\\d\\+\\(\\.\\d\\+\\)\\?\\([eE][+-]\\?\\d\\+\\)\\?\\>"
 syntax match hbcComment "#.*$"
 syntax region hbcString start=+"+ end=+"\\|$+
@@ -171,7 +206,18 @@ let b:current_syntax = "hbc"
 """
 
 
-def emacs(kernel: list[str], directives: list[str], functions: list[str], types: list[str]) -> str:
+def in_vim(ahead: str) -> str:
+    """Each `(?=..)` or `(?!..)` as Vim's very magic patterns have it."""
+    return re.sub(r"\(\?([=!])((?:\\.|\[[^\]]*\]|[^()\\])*)\)", r"(\2)@\1", ahead)
+
+
+def emacs(
+    kernel: list[str], context: Mapping[str, str], directives: list[str], functions: list[str],
+    types: list[str],
+) -> str:  # fmt: skip
+    """Its patterns do not look ahead: words that depend on what follows have their colour wherever they are
+    not called."""
+
     def listed(names: list[str]) -> str:
         return " ".join(f'"{n}"' for n in names)
 
@@ -186,7 +232,9 @@ def emacs(kernel: list[str], directives: list[str], functions: list[str], types:
 
 (defconst hbc-font-lock
   `((,(concat "\\\\." (regexp-opt '({listed(directives)}) 'symbols)) . font-lock-builtin-face)
-    (,(regexp-opt '({listed(kernel)}) 'symbols) . font-lock-keyword-face)
+    (,(concat (regexp-opt '({listed([n for n in functions if n in context])}) 'symbols) "[ \\t]*(")
+     1 font-lock-function-name-face)
+    (,(regexp-opt '({listed([*kernel, *context])}) 'symbols) . font-lock-keyword-face)
     ("^[ \\t]*\\(hbc\\)[ \\t]+[0-9]" 1 font-lock-keyword-face)
     (,(regexp-opt '({listed(types)}) 'symbols) . font-lock-type-face)
     (,(regexp-opt '({listed(functions)}) 'symbols) . font-lock-function-name-face)))

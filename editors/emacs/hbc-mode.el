@@ -8,7 +8,9 @@
 
 (defconst hbc-font-lock
   `((,(concat "\\." (regexp-opt '("at_once" "atomic" "compute_at" "compute_inline" "compute_root" "compute_with" "copy_in_bulk" "fuse" "gpu_blocks" "gpu_lanes" "gpu_threads" "pad_storage" "parallel" "persistent" "pipeline" "prefetch" "reorder" "reorder_storage" "rfactor" "specialize" "split" "store_at" "store_in" "store_root" "swizzle_storage" "tile" "unroll" "vectorize") 'symbols)) . font-lock-builtin-face)
-    (,(regexp-opt '("and" "bound" "def" "example" "false" "for" "import" "in" "input" "kernel" "let" "not" "or" "output" "param" "reduce" "require" "schedule" "size" "table" "true" "type" "where" "while") 'symbols) . font-lock-keyword-face)
+    (,(concat (regexp-opt '("constant") 'symbols) "[ \t]*(")
+     1 font-lock-function-name-face)
+    (,(regexp-opt '("and" "bound" "def" "example" "false" "for" "import" "in" "input" "kernel" "let" "not" "or" "output" "param" "reduce" "require" "schedule" "size" "table" "true" "type" "where" "while" "constant" "aliases") 'symbols) . font-lock-keyword-face)
     ("^[ \t]*\(hbc\)[ \t]+[0-9]" 1 font-lock-keyword-face)
     (,(regexp-opt '("bf16" "bool" "f16" "f32" "f64" "i16" "i32" "i64" "i8" "u16" "u32" "u64" "u8") 'symbols) . font-lock-type-face)
     (,(regexp-opt '("abs" "ceil" "clamp" "clamp_edge" "constant" "cos" "exp" "exp2" "file" "floor" "log" "max" "min" "mirror" "ramp" "random" "round" "rsqrt" "select" "sin" "sqrt" "tanh" "tf32" "wrap" "zero_edge") 'symbols) . font-lock-function-name-face)))

@@ -30,6 +30,54 @@ def test_grammars_match_what_they_should(name: str) -> None:
     assert found["entity"] in ("vectorize", "?shuffle")
 
 
+# Of the first word with a hash before it: whether it is a keyword there, a name or a function.
+IN_CONTEXT = [
+    ("input F: f32[K] #constant", "Statement"),
+    ("input F: f32[K] #constant, u8[K]", "Statement"),
+    ("output Y: f32[H] #aliases X", "Statement"),
+    ("#constant[i] = 2", ""),
+    ("#aliases = 3", ""),
+    ("example { A = #constant(2) }", "Function"),
+    ("#aliased[i] = 2", ""),
+]
+
+
+@pytest.mark.parametrize(("line", "kind"), IN_CONTEXT)
+def test_words_that_are_names_elsewhere(line: str, kind: str) -> None:
+    """As the grammar has them: `frontend/text/hb.lark` looks at what follows."""
+    grammar = json.loads((EDITORS / "vscode/syntaxes/hb.tmLanguage.json").read_text())
+    at, line = line.index("#"), line.replace("#", "")
+    found = ""
+    for rule in grammar["patterns"]:  # of those that match at one place, the first
+        if "match" in rule and any(m.start() == at for m in re.finditer(rule["match"], line)):
+            found = {"keyword": "Statement", "support": "Function"}[rule["name"].split(".")[0]]
+            break
+    assert found == kind
+
+
+def test_words_that_are_names_elsewhere_in_vim(tmp_path: Path) -> None:
+    vim = shutil.which("vim")
+    if vim is None:
+        pytest.skip("there is no vim")
+    said = subprocess.run([vim, "--version"], capture_output=True, text=True, check=False).stdout
+    if "+syntax" not in said:
+        pytest.skip("this vim has no colours")
+    text, script = tmp_path / "a.hb", tmp_path / "ask.vim"
+    text.write_text("\n".join(line.replace("#", "") for line, _ in IN_CONTEXT) + "\n")
+    asked = [f"{n}, {line.index('#') + 1}" for n, (line, _) in enumerate(IN_CONTEXT, 1)]
+    shown = [f"call add(said, synIDattr(synID({at}, 0), 'name'))" for at in asked]
+    colours = f"source {EDITORS / 'vim/syntax/hbc.vim'}"
+    own = ["syntax on", "syntax clear", "unlet! b:current_syntax", colours, "let said = []"]
+    write = f"call writefile(said, '{tmp_path / 'said'}')"
+    script.write_text("\n".join([*own, *shown, write, "qall!"]))
+    subprocess.run(
+        [vim, "-N", "-u", "NONE", "-i", "NONE", "-n", "-es", "-S", str(script), str(text)],
+        check=False, timeout=60, stdin=subprocess.DEVNULL, capture_output=True,
+    )  # fmt: skip
+    found = (tmp_path / "said").read_text().splitlines()
+    assert found == [f"hbc{kind}" if kind else "" for _, kind in IN_CONTEXT]
+
+
 def test_the_extension_names_its_files() -> None:
     package = json.loads((EDITORS / "vscode/package.json").read_text())
     contributed = package["contributes"]

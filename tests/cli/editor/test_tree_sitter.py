@@ -24,6 +24,7 @@ GRAMMARS = ROOT / "editors/tree-sitter"
 LANGUAGES = {"hbc": ("*.hb", ("hb", "isa")), "hbc_sketch": ("*.sf", ("sf",))}
 # Words of hbc are no names there; the grammar for editors takes them where no statement can begin.
 TAKES_MORE = {"tests/errors/syntax_keyword_as_name.hb"}
+FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the CLI of tree-sitter gives a grammar.js to work with, as far as ours go.
 DSL = """
 const rule = (r) => typeof r === "string" ? { type: "STRING", value: r }
@@ -117,6 +118,17 @@ def test_what_hbc_parses_has_no_errors_and_what_it_refuses_has(name: str, built:
     assert taken > 80 and refused > 5
 
 
+def test_kernels_in_the_documentation_have_no_errors(built: Path) -> None:
+    """What stands between fences there and is syntax of hbc's."""
+    parser = tree_sitter.Parser(language("hbc", built))
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = [(p, m[2]) for p in pages for m in FENCED.finditer(p.read_text())]
+    kernels = [(p.name, text) for p, text in found if accepts(text, ("hb",))]
+    wrong = [one for one in kernels if parser.parse(one[1].encode()).root_node.has_error]
+    assert not wrong
+    assert len(kernels) > 40
+
+
 def test_a_tree_has_the_parts_of_a_kernel(built: Path) -> None:
     text = b"size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = A[i] * 2 + 1\nschedule s { B.unroll(i) }\n"
     root = tree_sitter.Parser(language("hbc", built)).parse(text).root_node
@@ -138,6 +150,12 @@ def test_a_tree_has_the_parts_of_a_kernel(built: Path) -> None:
                 "function.builtin": "exp", "comment": "# e", "function.method": "vectorize", "label": "s",
             },
         ),
+        (
+            "hbc",
+            "size N\ninput A: f32[N]\ninput F: u64[4] constant\noutput B: f32[N] aliases A\n",
+            {"keyword": "constant"},
+        ),
+        ("hbc", "size N\ninput A: f32[N]\noutput B: f32[N] aliases A\n", {"keyword": "aliases"}),
         (
             "hbc_sketch",
             "x: [4]\ny: [4] = ?shuffle(x)\ngoal y == [i in 4] x[3 - i]\n",

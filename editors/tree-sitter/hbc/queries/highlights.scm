@@ -5,7 +5,7 @@
 (version) @keyword.directive
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket
 ["," ";" ":"] @punctuation.delimiter
-["and" "bound" "def" "example" "for" "import" "in" "input" "kernel" "let" "not" "or" "output" "param" "reduce" "require" "schedule" "size" "table" "type" "where" "while" "asm" "cost" "emit" "feature" "fragment" "instruction" "needs" "place" "rounding" "shared" "step" "target" "uses"] @keyword
+["and" "bound" "def" "example" "for" "import" "in" "input" "kernel" "let" "not" "or" "output" "param" "reduce" "require" "schedule" "size" "table" "type" "where" "while" "constant" "aliases" "asm" "cost" "emit" "feature" "fragment" "instruction" "needs" "place" "rounding" "shared" "step" "target" "uses"] @keyword
 (identifier) @variable
 (boolean) @boolean
 (type (identifier) @type)
