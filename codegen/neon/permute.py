@@ -29,13 +29,30 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int]) -> str | None:
     n, low = len(offsets), min(offsets)
     span = max(offsets) - low + 1
     lanes = n
-    if register_bits(t, n) != n * t.bits or span < lanes or span > MOST_LOADS * lanes:
+    if span < lanes:
+        return _stretched(load, t, [o - low for o in offsets]) if len(set(offsets)) < n else None
+    if register_bits(t, n) != n * t.bits or span > MOST_LOADS * lanes:
         return None
     starts = list(range(0, span - lanes + 1, lanes))
     if starts[-1] + lanes < span:
         starts.append(span - lanes)
     order = [_place(o - low, starts, lanes) for o in offsets]
     return shuffled([load(low + s, lanes) for s in starts], order, t)
+
+
+def _stretched(load: LoadText, t: DType, offsets: Sequence[int]) -> str:
+    """Elements from 0 on, fewer than lanes: those that several lanes want are loaded once."""
+    n, span, size = len(offsets), max(offsets) + 1, t.bits // 8
+    lanes = 1 << (span.bit_length() - 1)
+    starts = [0] if lanes == span else [0, span - lanes]
+    loads = [load(start, lanes) for start in starts]
+    table, bits = [], register_bits(t, lanes)
+    for text in loads:
+        raw = reinterpret(text, kind(t), "u8", bits)
+        table.append(raw if bits == 8 * WHOLE else f"vcombine_u8({raw}, {raw})")
+    places = [_place(o, starts, lanes) for o in offsets]
+    picks = [(p // lanes * WHOLE) + p % lanes * size + k for p in places for k in range(size)]
+    return _from_table(table, picks, t, register_bits(t, n))
 
 
 def _place(offset: int, starts: Sequence[int], lanes: int) -> int:
@@ -174,16 +191,20 @@ def widened_bytes(
 def _look_up(loads: list[str], order: Order, t: DType) -> str:
     """TBL on bytes: of 128-bit registers, or of 64-bit ones joined in pairs."""
     bits = register_bits(t, len(order))
-    size, wide = t.bits // 8, bits // 8
+    size = t.bits // 8
     raw = [reinterpret(text, kind(t), "u8", bits) for text in loads]
     if bits == 64:
         raw += [raw[-1]] * (len(raw) % 2)
         raw = [f"vcombine_u8({a}, {b})" for a, b in zip(raw[::2], raw[1::2], strict=True)]
-    picks = [str(o * size + k) for o in order for k in range(size)]
-    index = lanes_of(U8, wide, picks)
-    count = len(raw)
-    table = raw[0]
+    return _from_table(raw, [o * size + k for o in order for k in range(size)], t, bits)
+
+
+def _from_table(table: Sequence[str], picks: Sequence[int], t: DType, bits: int) -> str:
+    """A register of so many bits of these bytes of 128-bit registers one after the other."""
+    count, wide = len(table), bits // 8
+    index = lanes_of(U8, wide, [*map(str, picks), *["0"] * (wide - len(picks))])
+    text = table[0]
     if count > 1:
-        table = literal(f"uint8x16x{count}_t", [f"{{{', '.join(raw)}}}"])
-    found = f"vqtbl{count}{'q' if bits == 128 else ''}_u8({table}, {index})"
+        text = literal(f"uint8x16x{count}_t", [f"{{{', '.join(table)}}}"])
+    found = f"vqtbl{count}{'q' if bits == 128 else ''}_u8({text}, {index})"
     return reinterpret(found, "u8", kind(t), bits)

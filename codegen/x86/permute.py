@@ -1,4 +1,5 @@
-"""Constant swizzles of a short stretch of memory: contiguous loads and a few shuffles.
+"""Constant swizzles of a short stretch of memory: contiguous loads and a few shuffles. So are elements that
+several lanes want, each of which is loaded once.
 
 No element is read outside the stretch from the first to the last lane's element: where the loads
 would reach beyond its end, the last one starts earlier.
@@ -15,6 +16,7 @@ from hbc.codegen.x86.types import (
     cast_register,
     prefix,
     register_bits,
+    register_lanes,
     resize,
     setr,
     suffix,
@@ -31,9 +33,10 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> st
     """Lane i is the element at offsets[i] from the base; None when loads and shuffles do not pay
     or there is no shuffle for these elements."""
     n, low = len(offsets), min(offsets)
-    span = max(offsets) - low + 1
+    span, whole = max(offsets) - low + 1, register_lanes(t, n)
     lanes = min(n, 1 << (span.bit_length() - 1))
-    if lanes * t.bits < 64 or span > MOST_LOADS * lanes or n * t.bits < 128:
+    is_short = lanes * t.bits < 64 or n < whole
+    if span > MOST_LOADS * lanes or (is_short and len(set(offsets)) == n) or lanes * t.bits < 16:
         return None
     starts = list(range(0, span - lanes + 1, lanes))
     if starts[-1] + lanes < span:
@@ -44,7 +47,8 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> st
         resize(load(low + starts[i], lanes), t, register_bits(t, lanes), register_bits(t, n))
         for i in needed
     ]
-    return shuffled(loads, [sources[i] for i in needed], t, unit)
+    rest = [-1] * (whole - n)
+    return shuffled(loads, [[*sources[i], *rest] for i in needed], t, unit)
 
 
 def picked(text: str, lanes: int, picks: Sequence[int], t: DType, unit: Unit) -> str:

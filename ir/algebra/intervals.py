@@ -67,6 +67,9 @@ def of_binary(op: ir.Op, a: Range, b: Range, bits: int = 64) -> Range:
             return of_binary(ir.Op.MUL, a, (1 << bl, 1 << bl))
         case ir.Op.SHR if bl is not None and bl == bh and 0 <= bl < bits:
             return of_binary(ir.Op.DIV, a, (1 << bl, 1 << bl))
+        case ir.Op.SHR if bl is not None and bh is not None and 0 <= bl <= bh < bits:
+            low = None if al is None else min(al >> bl, al >> bh)
+            return low, None if ah is None else max(ah >> bl, ah >> bh)
         case _:
             return UNKNOWN
 

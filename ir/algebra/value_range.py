@@ -38,6 +38,9 @@ def value_range(
                 return index_range(e)
             case ir.Broadcast(value=v):
                 return of(v)
+            case ir.Ramp(base=base, stride=stride, lanes=lanes):
+                steps = of_binary(ir.Op.MUL, of(stride), (0, lanes - 1), e.type.element.bits)
+                return _fitting(of_binary(ir.Op.ADD, of(base), steps, e.type.element.bits), e)
             case ir.Gather(value=v, lanes=lanes):
                 return hull(of(v), (0, 0)) if -1 in lanes else of(v)
             case ir.Load(buffer=name) | ir.Access(array=name) if name in ranges:

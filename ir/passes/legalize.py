@@ -23,7 +23,7 @@ from hbc.ir.lang.walk import block, map_stmt, nodes, rewrite
 from hbc.ir.passes.halves import widen_halves
 from hbc.ir.passes.transpose import Group, transposed, transpositions
 from hbc.ir.vectors.lane_masks import narrow_masks
-from hbc.ir.vectors.lane_offsets import lane_offsets
+from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.lane_rows import lane_rows
 from hbc.ir.vectors.take import Picks, Take, powers
 from hbc.ir.vectors.vector_width import widest_bits
@@ -263,8 +263,9 @@ def rows(e: ir.Expr) -> set[int]:
     lengths = set()
     for n in nodes(e):
         inner = n
-        while isinstance(inner, ir.Ramp | ir.Broadcast):
-            if inner is not n:
+        while isinstance(inner, ir.Ramp | ir.Broadcast) and constant_lanes(inner) is None:
+            is_one = isinstance(inner, ir.Broadcast) and inner.value.type.lanes == 1
+            if inner is not n and not is_one:
                 lengths.add(inner.type.lanes)
             inner = inner.base if isinstance(inner, ir.Ramp) else inner.value
     return lengths - {1}

@@ -1,5 +1,6 @@
 """Vectors of integers in the operations that processors have: averages, saturation and high halves for what
-spells them in wider integers, products and shifts for divisions, one product for terms of a common factor.
+spells them in wider integers, products and shifts for divisions, one product for terms of a common factor,
+lanes chosen from a few shifts where there is no instruction that shifts each by its own amount.
 
 Scalars stay: C compilers know their divisions.
 """
@@ -7,20 +8,25 @@ Scalars stay: C compilers know their divisions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import binary, cast, const, const_value
+from hbc.ir.lang.build import binary, cast, const, const_value, select
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import Target
+from hbc.ir.lang.target import X86, Target
 from hbc.ir.lang.types import I16, U16, DType, Kind
-from hbc.ir.lang.walk import map_children, rewrite_stmt
+from hbc.ir.lang.walk import map_children, rewrite, rewrite_stmt
 from hbc.ir.vectors.common_factors import common_factors
 from hbc.ir.vectors.fixed_point import fixed_point
+from hbc.ir.vectors.lane_offsets import constant_lanes
+from hbc.ir.vectors.narrowed import narrowed
 from hbc.ir.vectors.quotients import by_floats, quotient, remainder
 from hbc.ir.vectors.stored_ranges import Known, lane_range, stored_ranges
 
 MOST_BITS = 32
 """Wider integers are divided lane by lane."""
+MOST_SHIFTS = 4
+"""By so many amounts all lanes are shifted, and those chosen that each is."""
 
 
 def integers(kernel: Kernel, target: Target) -> Kernel:
@@ -29,18 +35,26 @@ def integers(kernel: Kernel, target: Target) -> Kernel:
         return kernel
     kernel = kernel.map_body(lambda body: rewrite_stmt(body, fixed_point))
     kernel = kernel.map_body(lambda body: rewrite_stmt(body, common_factors))
-    work = _Integers(stored_ranges(kernel))
+    known = stored_ranges(kernel)
+    narrow = partial(narrowed, known=known)
+    kernel = kernel.map_body(lambda s: rewrite_stmt(s, lambda e: rewrite(e, narrow)))
+    work = _Integers(known, 0 if target.machine != X86 else 8 if target.vector_bits == 512 else 16)
     return kernel.map_body(lambda body: rewrite_stmt(body, work.expr))
 
 
 @dataclass(slots=True)
 class _Integers:
+    """`together`: integers of so many bits or fewer are shifted by one amount alone."""
+
     known: Known
+    together: int
     made: int = 0
 
     def expr(self, e: ir.Expr) -> ir.Expr:
         """From the top, so that ranges are those of what the program says."""
         new = map_children(e, self.expr)
+        if isinstance(new, ir.Binary) and new.op in (ir.Op.SHL, ir.Op.SHR):
+            return self._shift(new)
         if not (isinstance(e, ir.Binary) and isinstance(new, ir.Binary) and _is_division(e)):
             return new
         return self._division(new, *lane_range(e.a, self.known))
@@ -68,6 +82,20 @@ class _Integers:
         for variable, value in reversed(names):
             result = ir.Let(variable.name, value, result)
         return result
+
+    def _shift(self, e: ir.Binary) -> ir.Expr:
+        """By constant amounts of the lanes: of one shift for each amount the lanes that want it."""
+        bits = e.type.element.bits
+        lanes = constant_lanes(e.b) if e.type.lanes > 1 and bits <= self.together else None
+        amounts = sorted({n % bits for n in lanes or ()})
+        if lanes is None or not 1 < len(amounts) <= MOST_SHIFTS:
+            return e
+        names: list[tuple[ir.Var, ir.Expr]] = []
+        x, own = self._named("shifted", e.a, names), binary(ir.Op.AND, e.b, bits - 1)
+        result = binary(e.op, x, amounts[0])
+        for amount in amounts[1:]:
+            result = select(binary(ir.Op.EQ, own, amount), binary(e.op, x, amount), result)
+        return ir.Let(x.name, e.a, result)
 
     def _named(self, name: str, value: ir.Expr, names: list[tuple[ir.Var, ir.Expr]]) -> ir.Var:
         self.made += 1

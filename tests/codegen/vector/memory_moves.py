@@ -70,6 +70,21 @@ def each_four_times(first: Expr, lanes: int) -> Expr:
     return Ramp(broadcast(first, 4), broadcast(const_index(1), 4), lanes // 4)
 
 
+def stretched(times: int, skipped: int) -> Index:
+    """Each element so many times, the first one `skipped` times less."""
+
+    def index(first: Expr, lanes: int) -> Expr:
+        line = Ramp(add(mul(first, times), skipped), const_index(1), lanes)
+        return Binary(Op.DIV, line, broadcast(const_index(times), lanes))
+
+    return index
+
+
+def rows_of_pairs(first: Expr, lanes: int) -> Expr:
+    inner = stretched(2, 0)(first, 4)
+    return Ramp(inner, broadcast(const_index(7), 4), lanes // 4)
+
+
 def four_again_and_again(first: Expr, lanes: int) -> Expr:
     return Broadcast(Ramp(first, const_index(1), 4), lanes // 4)
 
@@ -93,13 +108,17 @@ LOADS: dict[str, Index] = {
     "contiguous": one_by_one, "reversed": reversed_, "stride 2": strided(2),
     "stride 3": strided(3), "stride -5": lambda f, n: strided(-5)(add(f, 5 * n), n),
     "unknown stride": unknown_stride, "rows": rows_of_four, "transposed": transposed,
-    "repeated": each_four_times, "periodic": four_again_and_again, "broadcast": all_the_same,
+    "repeated": each_four_times, "twice": stretched(2, 0), "twice, within": stretched(2, 1),
+    "eight times, within": stretched(8, 3), "rows of pairs": rows_of_pairs,
+    "periodic": four_again_and_again, "broadcast": all_the_same,
     "through i32": through("places_i32", I32), "through u8": through("places_u8", U8),
     "through i64": through("places_i64", I64),
 }  # fmt: skip
 
 
-STORES = {name: LOADS[name] for name in LOADS if name not in ("repeated", "periodic", "broadcast")}
+REPEATED = ("repeated", "periodic", "broadcast", "rows of pairs")
+ONCE = [n for n in LOADS if n not in REPEATED and not n.startswith(("twice", "eight"))]
+STORES = {name: LOADS[name] for name in ONCE}
 Mask = Callable[[int], Expr | None]
 
 
@@ -172,6 +191,15 @@ def moves(t: DType, lanes: int, output: str) -> Iterator[Move]:
         loaded = Load(f"a_{t}", strided(stride)(first, lanes), t(lanes), first_n(lanes))
         store = Store(output, one_by_one(place(), lanes), loaded)
         yield Move(f"load with stride {stride} at the end: {t}x{lanes}", t, store)
+    for times, skipped in ((2, 0), (2, 1), (8, 3)):
+        for mask in (None, first_n(lanes)):
+            count = const_index((lanes - 1 + skipped) // times + 1)
+            if mask is not None:
+                count = binary(Op.DIV, add(N, times - 1 + skipped), times)
+            at = stretched(times, skipped)(binary(Op.SUB, SOURCE, count), lanes)
+            loaded = Load(f"a_{t}", at, t(lanes), mask)
+            shown = f"load of each {times} times from {skipped} on at the end: {t}x{lanes}"
+            yield Move(shown, t, Store(output, one_by_one(place(), lanes), loaded))
     end = add(place(), ROOM)
     value = Load(f"a_{t}", one_by_one(const_index(5), lanes), t(lanes))
     at = one_by_one(binary(Op.SUB, end, N), lanes)

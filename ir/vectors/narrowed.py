@@ -1,0 +1,74 @@
+"""Vectors that are 64 bits wide only because an index was among their operands, as narrow as what is made of
+them.
+
+    u8(i64(W[..]) >> ramp(0, 4, 2) & 15)   ->   W[..] >> u8(ramp(0, 4, 2)) & 15
+    f32(i64(W[..]) >> ramp(0, 4, 2))       ->   f32(i32(W[..]) >> i32(ramp(0, 4, 2)))
+
+An index is an i64, and so is every integer that meets one: `W[i, k / 2] >> 4 * (k % 2)` is an i64. Sums,
+products and bits of the low bits are the low bits of the result; what a shift to the right or a division
+takes must fit the narrow type.
+"""
+
+from __future__ import annotations
+
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import binary, broadcast, cast, const, ramp
+from hbc.ir.lang.types import I32, I64, DType
+from hbc.ir.vectors.stored_ranges import Known, lane_range
+
+_OF_LOW_BITS = (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.AND, ir.Op.OR, ir.Op.XOR)
+_OF_VALUES = (ir.Op.DIV, ir.Op.MOD, ir.Op.MIN, ir.Op.MAX)
+_SHIFTS = (ir.Op.SHL, ir.Op.SHR)
+
+
+def narrowed(e: ir.Expr, known: Known) -> ir.Expr:
+    """One node; itself where it is no cast of such a vector. `known`: what arrays can hold."""
+    if not (isinstance(e, ir.Cast) and e.type.lanes > 1 and e.value.type.element == I64):
+        return e
+    t = e.type.element
+    if t.is_float:
+        t = I32
+        if not _fits(e.value, t, known):
+            return e
+    if not t.is_int or t.bits >= I64.bits or isinstance(e.value, ir.Cast):
+        return e
+    inner = _low(e.value, t, known)
+    return e if inner is None else cast(e.type.element, inner)
+
+
+def _low(e: ir.Expr, t: DType, known: Known) -> ir.Expr | None:
+    """The low bits of `e` as a `t`; None where that takes all of `e` to be computed first."""
+    match e:
+        case ir.Const(value=value):
+            return const(value, t)
+        case ir.Broadcast(value=v, lanes=lanes):
+            one = _low(v, t, known)
+            return None if one is None else broadcast(one, lanes)
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
+            first, step = _low(base, t, known), _low(stride, t, known)
+            return None if first is None or step is None else ramp(first, step, lanes)
+        case ir.Cast(value=v) if v.type.element.is_int and v.type.element.bits < I64.bits:
+            return cast(t, v)
+        case ir.Binary(op=op, a=a, b=b) if op in _OF_LOW_BITS:
+            pass
+        case ir.Binary(op=op, a=a, b=b) if op in _OF_VALUES:
+            if not all(_fits(x, t, known) for x in (a, b, e)):
+                return None
+        case ir.Binary(op=op, a=a, b=b) if op in _SHIFTS:
+            low, high = lane_range(b, known)
+            if low is None or high is None or low < 0 or high >= t.bits:
+                return None
+            if op is ir.Op.SHR and not _fits(a, t, known):
+                return None
+        case _:
+            return None
+    x = _low(a, t, known)
+    y = None if x is None else _low(b, t, known)
+    return None if x is None or y is None else binary(op, x, y)
+
+
+def _fits(e: ir.Expr, t: DType, known: Known) -> bool:
+    """Whether all values of the lanes are values of `t`."""
+    low, high = lane_range(e, known)
+    least, most = t.limits
+    return low is not None and high is not None and least <= low and high <= most
