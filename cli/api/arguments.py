@@ -9,10 +9,10 @@ from hbc.cli.api.arrays import CPU, View, check_element, view_of
 from hbc.cli.api.said import in_python
 from hbc.cli.files.scalars import parameters, scalar_array
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
-from hbc.frontend.program.funcs import Image, Pipeline
+from hbc.frontend.program.funcs import Image, Packed, Pipeline
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
 from hbc.ir.ground.record import record
-from hbc.ir.lang.types import DType
+from hbc.ir.lang.types import I4, DType
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def plan_of(
     views = [view_of(a, _what(i)) for i, a in both if not i.is_scalar]
     device = _device(images, views)
     for image, view in zip(images, views, strict=True):
+        if image.packed is not None and view.element != image.element:
+            raise ArgumentError(_unpacked(image, image.packed, view))
         check_element(view, image.element, _what(image))
     begin = len(images) - len(outs)
     for image, view in zip(images[begin:], views[begin:], strict=True):
@@ -135,6 +137,16 @@ def plan_of(
         strides = tuple(tuple(s) for s in made)
     results = tuple((extents(o, sizes), o.element, numpy_dtype(o.element)) for o in p.outputs)
     return Plan(tuple(sizes.values()), tuple(sizes), strides, results, device)
+
+
+def _unpacked(image: Image, held: Packed, view: View) -> Diagnostic:
+    """What a call with an array of the wrong type for integers of 4 bits is told."""
+    own = "int4" if held.element == I4 else "uint4"
+    return Diagnostic(
+        f"{_what(image)} holds {view.type_name}, but is declared {held.element}",
+        hint=f"pass it as an array of ml_dtypes.{own}, or as bytes (numpy.uint8) of two each, the first "
+        "in the low bits",
+    )
 
 
 def _what(image: Image) -> str:

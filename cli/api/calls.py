@@ -13,6 +13,7 @@ from hbc.cli.api.arrays import CPU, copy_values, like, place
 from hbc.cli.api.packed import Packed, call_packed
 from hbc.cli.api.ready import Ready
 from hbc.cli.api.seen import seen, taken
+from hbc.cli.files.nibbles import arrays_in_pairs
 from hbc.cli.files.scalars import parameters
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, InternalError
 from hbc.ir.lang.target import GPU
@@ -49,10 +50,11 @@ class Calls:
         passed = [at for at, (_, _, serves) in enumerate(self._parameters) if not serves]
         self._left_out = [n for n, at in enumerate(passed) if at in overwritten][::-1]
         self._out_names = [f"`{name}`" for name in self._outputs]
+        self._packed = any(i.packed is not None for i in p.inputs)
         self._plans: dict[Any, Plan] = {}
         alone = len(self._outputs) == 1 and not self._in_place
         plain = all(take is None for _, take, _ in self._parameters)
-        self._ready = Ready() if alone and plain else None
+        self._ready = Ready() if alone and plain and not self._packed else None
 
     def call(
         self, arrays: Sequence[Any], out: Any, stream: int | None, named: Mapping[str, Any]
@@ -61,6 +63,8 @@ class Calls:
         ready = None if named or stream is not None else self._ready
         if ready is not None and (done := ready.call(arrays, out)) is not None:
             return done
+        if self._packed:
+            arrays, named = arrays_in_pairs(self._compiled.chosen.pipeline, arrays, named)
         values, sizes = self._in_order(arrays, named)
         copies = self._in_place if out is not None else ()
         if self._in_place and out is None:

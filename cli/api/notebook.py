@@ -6,12 +6,10 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
     from hbc.cli.compiled import Compiled
-    from hbc.frontend.program.funcs import Image
 
 
 def as_html(compiled: Compiled, loops: str, threads: int) -> str:
@@ -21,7 +19,7 @@ def as_html(compiled: Compiled, loops: str, threads: int) -> str:
     rows = [("input", i) for i in p.inputs] + [("output", o) for o in p.outputs]
     arrays = "".join(
         f"<tr><td>{kind}</td><td><code>{escape(image.name)}</code></td>"
-        f"<td><code>{escape(_type(image))}</code></td></tr>"
+        f"<td><code>{escape(image.declared)}</code></td></tr>"
         for kind, image in rows
     )
     language = "CUDA" if target.machine == GPU else "C"
@@ -61,8 +59,3 @@ def _costs(compiled: Compiled, threads: int) -> str:
     said = found if isinstance(found, str) else found.said
     title = f"<p>At {escape(at)}:</p>" if at else ""
     return f"{title}<table><tr>{head}</tr>{''.join(rows)}</table><p>{escape(said)}</p>"
-
-
-def _type(image: Image) -> str:
-    extents = ", ".join(show(e) for e in image.extents)
-    return f"{image.element}[{extents}]"

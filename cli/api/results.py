@@ -111,10 +111,11 @@ def copied(
     import numpy as np
 
     from hbc.cli.api.arguments import arrays_in_order, plan_of
+    from hbc.cli.files.nibbles import arrays_in_pairs
     from hbc.ir.meaning.numpy_types import numpy_dtype
 
     p = compiled.chosen.pipeline
-    inputs, sizes = arrays_in_order(p, arrays, named)
+    inputs, sizes = arrays_in_order(p, *arrays_in_pairs(p, arrays, named))
     plan = plan_of(p, settings, inputs, (), sizes)
     copies = {
         image.name: np.array(array, order="C", copy=None).view(numpy_dtype(image.element))

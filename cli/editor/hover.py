@@ -69,7 +69,7 @@ def _belongs(owner: str) -> str:
 
 
 def _array(a: Image) -> str:
-    return f"{a.name}: {a.element}[{', '.join(map(show, a.extents))}]"
+    return f"{a.name}: {a.declared}"
 
 
 def _func(f: Func) -> str:

@@ -128,6 +128,12 @@ def _as_element(raw: Array, path: Path, image: Image) -> Array:
         return raw.astype(wanted, copy=False)
     if image.element == BF16 and native in (np.dtype(np.uint16), np.dtype("V2")):
         return raw.astype(native, copy=False).view(wanted)
+    if image.packed is not None:
+        raise error(
+            f"`{path}` holds {raw.dtype.name}, but `{image.name}` is {image.packed.element}", image.span,
+            "save bytes of two each, the first in the low bits: "
+            f'np.save("{path.name}", a[..., ::2] & 15 | a[..., 1::2] << 4) of uint8',
+        )  # fmt: skip
     raise error(
         f"`{path}` holds {raw.dtype.name}, but `{image.name}` is {image.element}",
         image.span,

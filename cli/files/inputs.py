@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.files.data import read_array
 from hbc.cli.files.loaded import Loaded
+from hbc.cli.files.nibbles import in_pairs, unpacked, within
 from hbc.cli.files.scalars import given_scalars
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes, size_value
 from hbc.cli.show.report import notice
@@ -91,7 +92,10 @@ def gather_inputs(
 def fill_array(p: Pipeline, fill: Fill, image: Image, sizes: Mapping[str, int]) -> Array:
     """`random(seed, lo, hi)`: uniform in lo .. hi, by default 0 .. 1 for floats and the whole type
     for integers, within the input's `bound`; `ramp()`: 0, 1, 2, ... for integers (wrapping), 0 .. 1
-    for floats; `constant(v)`."""
+    for floats; `constant(v)`. Integers of 4 bits are filled one by one, and packed."""
+    if image.packed is not None:
+        whole = unpacked(image, image.packed)
+        return in_pairs(fill_array(p, within(fill, image.packed), whole, sizes))
     import numpy as np
 
     from hbc.ir.meaning.numpy_types import numpy_dtype

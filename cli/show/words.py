@@ -10,7 +10,7 @@ from hbc.frontend.program.vocabulary import MEMORIES, TAILS
 from hbc.frontend.text.vocabulary import CONSTANTS, EDGES, FILLS, MATHEMATICS, SHAPES
 from hbc.ir.ground.record import record
 from hbc.ir.lang.target import TARGETS
-from hbc.ir.lang.types import DTYPES
+from hbc.ir.lang.types import DTYPES, PACKED
 
 # What begins a statement, and how it goes on.
 STATEMENTS = {
@@ -46,6 +46,7 @@ def words() -> dict[str, Word]:
         Word(n, "function", f"{n}(...)", "How an example fills an input.") for n in sorted(FILLS)
     ]
     found += [Word(n, "type", n) for n in DTYPES]
+    found += [Word(n, "type", n, "Of inputs: integers of 4 bits, two in a byte.") for n in PACKED]
     found += [Word(n, "value", n) for n in CONSTANTS]
     found += [Word(n, "value", f"tail = {n}") for n in TAILS]
     found += [Word(n, "value", f".store_in({n})") for n in MEMORIES]

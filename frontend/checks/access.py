@@ -23,7 +23,7 @@ from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import Type
+from hbc.ir.lang.types import I4, I8, PACKED, U8, Type
 
 
 def access(e: ast.Access, indices: list[ir.Expr], env: Env) -> ir.Expr:
@@ -31,10 +31,10 @@ def access(e: ast.Access, indices: list[ir.Expr], env: Env) -> ir.Expr:
     scope, name = env.scope, e.name.text
     if name in scope.aliases:
         alias = scope.aliases[name]
-        image = scope.inputs[alias.image.text]
-        return edge(alias.helper.text, image, indices, e, env)
-    if name in scope.inputs:
-        image = scope.inputs[name]
+        of_alias = scope.inputs[alias.image.text]
+        return edge(alias.helper.text, of_alias, indices, e, env)
+    image = scope.inputs.get(name)
+    if image is not None:
         rank, element, of = len(image.extents), image.element, ""
     elif name in scope.funcs:
         signature = scope.funcs[name]
@@ -45,8 +45,18 @@ def access(e: ast.Access, indices: list[ir.Expr], env: Env) -> ir.Expr:
         return BROKEN
     if not rank_fits(name, rank, e.indices, e.span, env) or any(map(is_broken, indices)):
         return BROKEN
+    if image is not None:
+        return read(image, tuple(indices), e.span)
     part = name if of else ""
     return ir.Access(of or name, tuple(indices), Type(element), e.span, part)
+
+
+def read(image: Image, indices: tuple[ir.Expr, ...], span: Span) -> ir.Expr:
+    """The value of an input at typed indices; of 4 bits, as the whole byte that holds any."""
+    access = ir.Access(image.name, indices, Type(image.element), span)
+    if image.element not in PACKED.values():
+        return access
+    return ir.Cast(I8(1) if image.element == I4 else U8(1), access, span)
 
 
 # What the library has for Funcs of two dimensions, by the helper of inputs.
@@ -94,12 +104,12 @@ def edge(
         return BROKEN
     pairs = list(zip(indices, image.extents, strict=True))
     inside = tuple(bring_inside(helper, i, n, e.span) for i, n in pairs)
-    read = ir.Access(image.name, inside, Type(image.element), e.span)
+    inner = read(image, inside, e.span)
     if helper != "zero_edge":
-        return read
-    zero = ir.Const(zero_of(image), Type(image.element), e.span)
+        return inner
+    zero = ir.Const(zero_of(image), inner.type, e.span)
     conditions = [test for i, n in pairs for test in (build.ge(i, 0), build.lt(i, n))]
-    return ir.Select(build.and_(*conditions), read, zero, e.span)
+    return ir.Select(build.and_(*conditions), inner, zero, e.span)
 
 
 def zero_of(image: Image) -> int | float | bool:

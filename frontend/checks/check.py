@@ -15,6 +15,7 @@ from hbc.frontend.checks.schedules import schedules
 from hbc.frontend.checks.tables import table
 from hbc.frontend.checks.tuples import tuple_func
 from hbc.frontend.expand.expand import expand
+from hbc.frontend.plans.packed import packed_as_bytes
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.frontend.program.literals import UNKNOWN
 from hbc.frontend.program.reads import check_bounds
@@ -74,7 +75,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     firsts = first_parts(written)
     wanted = reachable(graph, [firsts[n] for n in scope.outputs if n in firsts])
     kept = tuple(bounded.get(f.name, f) for f in pipeline.funcs if f.name in wanted)
-    return replace(pipeline, funcs=kept, requirements=proved)
+    return packed_as_bytes(replace(pipeline, funcs=kept, requirements=proved))
 
 
 def reductions_nowhere(file: ast.File) -> set[str]:

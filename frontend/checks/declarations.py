@@ -21,7 +21,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
-from hbc.ir.lang.types import DTYPES, DType, Type
+from hbc.ir.lang.types import DTYPES, PACKED, DType, Type
 from hbc.ir.lang.walk import nodes
 
 
@@ -70,6 +70,13 @@ def type_named(name: ast.Ident, scope: Scope) -> DType:
     if name.text in scope.types:
         scope.used.add(name.text)
         return scope.types[name.text]
+    if name.text in PACKED:
+        whole = name.text.replace("4", "8")
+        scope.report(
+            f"`{name.text}` is a type of arrays that are inputs, and of nothing else", name.span,
+            f"its values are read as {whole}: write `{whole}`",
+        )  # fmt: skip
+        return DTYPES[whole]
     scope.unknown("type", name.text, name.span, scope.types)
     return DTYPES["f32"]
 
@@ -77,7 +84,8 @@ def type_named(name: ast.Ident, scope: Scope) -> DType:
 def array(s: ast.Input | ast.Output, scope: Scope) -> None:
     what = "an input" if isinstance(s, ast.Input) else "an output"
     fresh = declare(scope, s.name, what, in_c=True)
-    dtype = type_named(s.type, scope)
+    is_packed = isinstance(s, ast.Input) and s.type.text in PACKED.keys() - scope.types.keys()
+    dtype = PACKED[s.type.text] if is_packed else type_named(s.type, scope)
     shape = [extent(e, scope, f"`{s.name.text}`") for e in s.extents]
     extents = tuple(ir.const_index(1) if e is None else e for e in shape)
     if not fresh:
@@ -292,6 +300,12 @@ def bound(s: ast.Bound, scope: Scope) -> None:
         scope.report(f"`{name}` is {dtype}, and only integers are bounded", s.span,
                      "leave it out, and write `clamp` where the values are used")  # fmt: skip
         return
+    if dtype in PACKED.values():
+        least, most = dtype.limits
+        scope.report(
+            f"`{name}` is {dtype}, whose values are {least} to {most} in any case, and has no bound of its "
+            "own", s.span, "leave it out, and clamp what is read where it may be beyond",
+        )  # fmt: skip
     if ends is None:
         return
     low, high = (evaluate(e) for e in ends)

@@ -12,6 +12,7 @@ from dataclasses import field
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.show import show
 from hbc.ir.lang.types import DType
 
 
@@ -32,10 +33,19 @@ def values_of(e: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 @record
+class Packed:
+    """What the bytes of an array hold, two each: integers of 4 bits, and how many there are in a row."""
+
+    element: DType
+    extent: ir.Expr
+
+
+@record
 class Image:
     """An input or output array: element type and extents (affine in the sizes). An input without extents
     is a scalar, read as `Access(name, ())`. `constant`: an input that is the same in many calls.
-    `aliases`: the input whose memory an output takes, of the same type and extents."""
+    `aliases`: the input whose memory an output takes, of the same type and extents. `packed`: what the
+    file says of bytes that hold integers of 4 bits; while it is checked, `element` and `extents` say it."""
 
     name: str
     element: DType
@@ -43,10 +53,19 @@ class Image:
     span: Span | None = field(default=None, compare=False, repr=False)
     constant: bool = False
     aliases: str = ""
+    packed: Packed | None = None
 
     @property
     def is_scalar(self) -> bool:
         return not self.extents
+
+    @property
+    def declared(self) -> str:
+        """Its type as the file has it: `f32[M, N]`."""
+        element, extents = self.element, self.extents
+        if self.packed is not None:
+            element, extents = self.packed.element, (*extents[:-1], self.packed.extent)
+        return f"{element}[{', '.join(map(show, extents))}]"
 
 
 @record

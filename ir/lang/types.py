@@ -67,6 +67,10 @@ DTYPES: dict[str, DType] = {
     t.name: t for t in (I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, BOOL)
 }
 
+I4, U4 = DType("i4", Kind.INT, 4), DType("u4", Kind.UINT, 4)
+PACKED: dict[str, DType] = {t.name: t for t in (I4, U4)}
+"""Types of elements that lie two in a byte: of inputs alone, and as long as a file is checked."""
+
 
 @interned
 class Type:

@@ -15,7 +15,7 @@ from hbc.ir.lang.build import binary, cast, const, const_value, select
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import X86, Target
 from hbc.ir.lang.types import I16, U16, DType, Kind
-from hbc.ir.lang.walk import map_children, rewrite, rewrite_stmt
+from hbc.ir.lang.walk import map_children, rewrite_stmt
 from hbc.ir.vectors.common_factors import common_factors
 from hbc.ir.vectors.fixed_point import fixed_point
 from hbc.ir.vectors.lane_offsets import constant_lanes
@@ -37,7 +37,7 @@ def integers(kernel: Kernel, target: Target) -> Kernel:
     kernel = kernel.map_body(lambda body: rewrite_stmt(body, common_factors))
     known = stored_ranges(kernel)
     narrow = partial(narrowed, known=known)
-    kernel = kernel.map_body(lambda s: rewrite_stmt(s, lambda e: rewrite(e, narrow)))
+    kernel = kernel.map_body(lambda body: rewrite_stmt(body, narrow))
     work = _Integers(known, 0 if target.machine != X86 else 8 if target.vector_bits == 512 else 16)
     return kernel.map_body(lambda body: rewrite_stmt(body, work.expr))
 

@@ -71,11 +71,13 @@ def _divided(op: ir.Op, a: ir.Expr, by: Offsets) -> tuple[ir.Expr, Offsets] | No
     """(8 x + 3 + offsets) / 2 is 4 x + (3 + offsets) / 2: what is not constant is a multiple of the divisor.
     Shifts and what masks leave of the low bits are such quotients and remainders."""
     known, d = lane_offsets(a), by[0]
+    if set(by) != {d}:
+        return None
     if op is ir.Op.SHR and 0 <= d < MOST_SHIFTED:
-        op, d, by = ir.Op.DIV, 1 << d, tuple(1 << n for n in by)
+        op, d = ir.Op.DIV, 1 << d
     elif op is ir.Op.AND and d & (d + 1) == 0:
-        op, d, by = ir.Op.MOD, d + 1, tuple(n + 1 for n in by)
-    if known is None or d <= 0 or set(by) != {d} or a.type.element != I64:
+        op, d = ir.Op.MOD, d + 1
+    if known is None or d <= 0 or a.type.element != I64:
         return None
     if op not in (ir.Op.DIV, ir.Op.MOD):
         return None

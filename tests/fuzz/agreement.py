@@ -50,8 +50,11 @@ Array = np.ndarray[Any, Any]
 Arrays = dict[str, Array]
 STRICT_C = ("-Wall", "-Wextra", "-Werror")
 UNDEFINED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
-# What the second evaluator is for: functions, families, tuples, reductions in expressions, intervals of data.
-AGAIN = re.compile(r"(?m)^def |^for |^\(|\b(sum|product|max|min)\(\w+ in |^reduce .*\bptr\[")
+# What the second evaluator is for: functions, families, tuples, reductions in expressions, intervals of data,
+# integers of 4 bits.
+AGAIN = re.compile(
+    r"(?m)^input \w+: [iu]4\[|^def |^for |^\(|\b(sum|product|max|min)\(\w+ in |^reduce .*\bptr\["
+)
 MOST_AGAIN = 600  # elements of outputs
 SECONDS = 60.0  # for one native call
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 3e38, -1e30)

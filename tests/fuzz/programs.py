@@ -13,7 +13,7 @@ from products import PALETTES
 from spans import Span, below, constant, text, trimmed, value
 from updates import update
 
-from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, I64, DType
+from hbc.ir.lang.types import BOOL, DTYPES, F32, I8, I32, I64, U8, DType
 
 COMMON = (F32, I32, *(t for t in DTYPES.values() if t not in (F32, I32)))
 HELPERS = ("clamp_edge", "zero_edge", "mirror", "wrap")
@@ -199,7 +199,10 @@ def program_lines(draft: Draft) -> list[str]:
     overwritten = in_place(draft, used)
     for a in draft.arrays.values():
         if a.kind == "input" and not a.helper and a.needed is not None and a.name in used:
-            lines.append(f"input {a.name}: {a.element}[{', '.join(extents(a.needed))}]")
+            alone = a.bound is None and a.name not in overwritten.values()
+            half = a.element in (I8, U8) and alone and chance(draft.c, 40)
+            element = a.element.name.replace("8", "4") if half else a.element.name
+            lines.append(f"input {a.name}: {element}[{', '.join(extents(a.needed))}]")
             if a.bound is not None:
                 high = text({**a.bound.high, "": a.bound.high.get("", 0) + 1})
                 lines.append(f"bound {a.name} in {a.bound.low} .. {high}")

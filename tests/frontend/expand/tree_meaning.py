@@ -67,6 +67,16 @@ STARTS: dict[str, tuple[Number, str]] = {
 }
 
 
+def of_4_bits(held: Any, kind: str, count: int) -> Any:
+    """Rows of so many integers out of bytes, the low 4 bits of each before the high ones."""
+    every = np.stack([held & 15, held >> 4], axis=-1).reshape(*held.shape[:-1], -1)[..., :count]
+    return (
+        every
+        if kind == "u4"
+        else np.where(every > 7, every.astype(np.int8) - 16, every).astype("i1")
+    )
+
+
 class Meaning:
     """The program of a text at some sizes, for some inputs."""
 
@@ -114,6 +124,12 @@ class Meaning:
                 self.names[name.text] = Kind(self.settings.get(name.text, s.default.text))
             case ast.Input(name=name):
                 given = np.asarray(self.inputs.get(name.text, self.sizes.get(name.text)))
+                if s.type.text in ("i4", "u4"):
+                    count = int(self.value(s.extents[-1], {}))
+                    self.names[name.text] = array_ref(
+                        of_4_bits(given, s.type.text, count), s.type.text.replace("4", "8")
+                    )
+                    return
                 kind = self._kind(s.type.text)
                 self.names[name.text] = (
                     array_ref(given, kind) if s.extents else cast(given[()], kind)

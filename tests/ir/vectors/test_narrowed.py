@@ -26,7 +26,7 @@ OPERATORS = (
 
 
 def narrow(e: ir.Expr) -> ir.Expr:
-    return rewrite(e, lambda n: narrowed(n, {}))
+    return narrowed(e, {})
 
 
 def is_wide(e: ir.Expr) -> bool:
@@ -47,6 +47,8 @@ def random_value(r: Random, depth: int) -> ir.Expr:
             return cast(I64, loaded(f"a_{t}", t))
         case 1:
             return ramp(const(r.randint(-9, 9), I64(1)), r.choice((0, 0, 1, 4, -3)), LANES)
+        case 2:
+            return cast(I64, cast(r.choice(SMALL), random_value(r, depth - 1)))
         case _:
             a, b = random_value(r, depth - 1), random_value(r, depth - 1)
             return ir.Binary(r.choice(OPERATORS), a, b)
@@ -79,6 +81,8 @@ def test_values_stay(to: DType) -> None:
         "f32x8(i64x8(a.u8x8[ramp(0, 1, 8)]) >> x4(ramp(0, 4, 2)) & x8(15))",
         "f64x8(i64x8(a.i16x8[ramp(0, 1, 8)]) * ramp(0, 1, 8))",
         "i16x8(i64x8(a.i8x8[ramp(0, 1, 8)]) / x8(3))",
+        "f32x8(i8x8((i64x8(a.u8x8[ramp(0, 1, 8)]) >> x4(ramp(0, 4, 2))) + x8(8) & x8(15)) - x8(8:i8))",
+        "i8x8(((i64x8(a.u8x8[ramp(0, 1, 8)]) >> x4(ramp(0, 4, 2))) + x8(8) & x8(15)) - x8(8))",
     ],
 )  # fmt: skip
 def test_is_narrow(text: str) -> None:

@@ -1,0 +1,4 @@
+size N
+input W: i4[N]
+output y: i8[N]
+y[i] = W[i + 1]
