@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from hbc.cli.instruction_set import instructions_of
@@ -71,12 +71,14 @@ def automatic(
     return None
 
 
-def best_for(p: Pipeline, default: Target, settings: Mapping[str, str]) -> Target:
-    """The target of this machine whose instructions do the most of the kernel's products at a time; the
-    default for a kernel that none of them does."""
+def best_for(
+    p: Pipeline, default: Target, settings: Mapping[str, str], runs: Callable[[Target], bool] = can_run
+) -> Target:  # fmt: skip
+    """The target whose instructions do the most of the kernel's products at a time, of those that this
+    machine `runs`; the default for a kernel that none of them does."""
     best, most = default, (0.0, 0)
     for target in TARGETS.values():
-        if target.machine == default.machine and target.instruction_sets and can_run(target):
+        if target.machine == default.machine and target.instruction_sets and runs(target):
             rate = rate_of(p, settings, instructions_of(target)), target.vector_bits
             if rate[0] > 0 and rate > most:
                 best, most = target, rate

@@ -6,6 +6,7 @@ import functools
 import os
 import platform
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from hbc.codegen.build.processor import CPUINFO, can_run, sysctl
@@ -53,18 +54,19 @@ def cache_bytes() -> dict[int, int]:
     return sizes
 
 
-def default_target() -> Target:
+def default_target(runs: Callable[[Target], bool] = can_run) -> Target:
     """The target without tensor instructions that has the widest vectors this machine can run: the
     default for a file without a schedule for a better one; of two with as wide ones, the later in the
-    table. Only a schedule can place results where tensor instructions work."""
-    general = [t for t in TARGETS.values() if not t.instruction_sets and can_run(t)]
+    table. Only a schedule can place results where tensor instructions work. `runs`: what another machine
+    than this one can run."""
+    general = [t for t in TARGETS.values() if not t.instruction_sets and runs(t)]
     return max(reversed(general), key=lambda target: target.vector_bits)
 
 
-def target_named(name: str | None) -> Target:
+def target_named(name: str | None, runs: Callable[[Target], bool] = can_run) -> Target:
     """The target of that name, or the default for None. UsageError when there is none."""
     if name is None:
-        return default_target()
+        return default_target(runs)
     if name not in TARGETS:
         hint = did_you_mean(name, TARGETS) or f"the targets are {', '.join(TARGETS)}"
         raise UsageError(Diagnostic(f"there is no target `{name}`", hint=hint))

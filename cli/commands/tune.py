@@ -64,6 +64,10 @@ STRATEGIES = ("model", "random", "unit")
     "--threads", type=click.IntRange(1, 4096), default=1, show_default=True, metavar="N",
     help="Threads of parallel loops.",
 )  # fmt: skip
+@click.option(
+    "--workers", metavar="SCHEDULER",
+    help="Measure on the workers of the Dask scheduler at this address (`tcp://host:8786`).",
+)  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Measure everything again, also what is kept.")
 @example_option
 @json_option
@@ -73,14 +77,15 @@ STRATEGIES = ("model", "random", "unit")
 def command(
     kernel: Path, only: str | None, sizes: tuple[str, ...], settings: Mapping[str, str],
     isa: tuple[Path, ...], target: str | None, trials: int, seconds: float, journal: Path | None,
-    write: bool, strategy: str, seed: int, layers: Path | None, plot: Path | None, threads: int, fresh: bool,
-    example: str | None, as_json: bool,
+    write: bool, strategy: str, seed: int, layers: Path | None, plot: Path | None, threads: int,
+    workers: str | None, fresh: bool, example: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Find the fastest schedule of KERNEL on this machine, by measuring.
 
     Schedules are made as `auto` makes its one, with other choices, and from those of the file. Each is
     compiled, run on the example (or the sizes given), compared with the oracle and measured in turns with
-    the best so far. Ctrl-C ends it with the best.
+    the best so far. Ctrl-C ends it with the best. With --workers schedules are made here, and compiled and
+    measured there, one at a time on each; only workers of the most common processor are used.
     """
     from hbc.cli.tuning.session import Session, run_session
     from hbc.cli.tuning.tune import Options, usual_processes
@@ -88,7 +93,7 @@ def command(
     options = Options(strategy, trials, seconds, seed, usual_processes(), fresh)
     session = Session(
         kernel, only, {**settings, **_sizes(sizes)}, isa, target, journal, write, layers, threads, example,
-        as_json, options, plot,
+        as_json, options, plot, workers,
     )  # fmt: skip
     run_session(session)
 

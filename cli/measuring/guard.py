@@ -45,7 +45,13 @@ def guarded(
 
 
 def _read(p: Pipeline, text: str, settings: Mapping[str, str]) -> Schedule:
-    """The text read as if it stood at the end of the file."""
+    """The text read as if it stood at the end of the file, which may have one of its name: that of an earlier
+    tuning."""
+    _, name, body = text.split(maxsplit=2)
+    taken = {s.name for s in p.schedules}
+    while name in taken:
+        name += "_"
+    text = f"schedule {name} {body}"
     with_it = Source(p.source.name, f"{p.source.text.rstrip()}\n\n{text}")
     checked = check(parse(with_it), settings, False)
     return checked.schedules[-1]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from hbc.cli.machine import cpu_name
+from hbc.cli.measuring.measured_on import Machine, digest
 from hbc.cli.runs.work import Work
-from hbc.codegen.build.processor import cpu_features
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
@@ -25,8 +22,8 @@ FORMAT = 1  # of journals and of what is kept: raise it when what is measured ch
 
 @record
 class Job:
-    """`settings`: what `--set` says; `run`: sizes and inputs; `work`: what a call must do at least; `made`:
-    what decides what hbc and the compiler make of a schedule."""
+    """`settings`: what `--set` says; `run`: sizes and inputs; `work`: what a call must do at least;
+    `machine`: that it is measured on."""
 
     pipeline: Pipeline
     target: Target
@@ -34,7 +31,7 @@ class Job:
     run: Run
     work: Work
     threads: int
-    made: str
+    machine: Machine
 
     @property
     def sizes(self) -> str:
@@ -55,7 +52,7 @@ class Job:
             "format": FORMAT, "algorithm": algorithm_digest(self.pipeline),
             "settings": dict(sorted(self.settings.items())), "sizes": dict(self.run.sizes),
             "target": self.target.name, "isa": [str(path) for path in self.target.isa],
-            "cpu": cpu_name(), "features": digest(sorted(cpu_features())), "threads": self.threads,
+            "cpu": self.machine.cpu, "features": self.machine.features, "threads": self.threads,
         }  # fmt: skip
 
 
@@ -68,8 +65,3 @@ def algorithm_digest(p: Pipeline) -> str:
         if not isinstance(s, ast.Schedule | ast.Example)
     ]
     return digest([*said, *(one.text for one in p.imported)])
-
-
-def digest(value: object) -> str:
-    """Of anything that JSON can say."""
-    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]

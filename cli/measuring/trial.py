@@ -19,6 +19,7 @@ class State(StrEnum):
     HUNG = "hung"
     MEMORY = "memory"
     WRONG = "wrong"
+    LOST = "lost"  # with two workers of a fleet that were gone before it was over
 
 
 @record
@@ -40,7 +41,8 @@ class Candidate:
 @record
 class Trial:
     """A candidate with its result: `seconds` of a call, or the `reason` why there are none. `kept`: known
-    from another run. `at`: when the result was there, in seconds of the search."""
+    from another run. `at`: when the result was there, in seconds of the search. `worker`: of a fleet, that
+    measured it."""
 
     candidate: Candidate
     state: State
@@ -48,6 +50,7 @@ class Trial:
     reason: str = ""
     kept: bool = False
     at: float | None = None
+    worker: str = ""
 
 
 @record

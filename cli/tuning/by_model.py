@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
+from hbc.cli.measuring.track import BATCH
 from hbc.cli.measuring.trial import Candidate, State, Trial
-from hbc.cli.tuning.strategy import BATCH, Explored, Offer, measured, untried
+from hbc.cli.tuning.strategy import Explored, Offer, measured, untried
 from hbc.frontend.costs.choices import Point
 
 LOOKED_AT = 48  # points that are made to find the model's best of them

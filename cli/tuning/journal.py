@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hbc.cli.measuring.job import Job, digest
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.measured_on import digest
 from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.host.file_bytes import NoFile, check_regular
@@ -25,7 +26,8 @@ class Journal:
 
     def __init__(self, path: Path, job: Job) -> None:
         self._path = path
-        self._job, self._made = digest(job.facts()), job.made
+        self._job, self._made = digest(job.facts()), job.machine.made
+        self._cpu = job.machine.cpu
         self.known: dict[str, Trial] = {}
         self.damaged, self.outdated = 0, 0
         self._read()
@@ -51,7 +53,7 @@ class Journal:
                 self.damaged += 1
             elif found[0] == self._job and found[1] != self._made:
                 self.outdated += 1
-            elif found[0] == self._job:
+            elif found[0] == self._job and found[2].state is not State.LOST:
                 self.known[found[2].candidate.key] = found[2]
 
     def _begin_line(self) -> None:
@@ -62,7 +64,8 @@ class Journal:
 
     def note(self, trial: Trial) -> None:
         """One write for one line: others may append at the same time."""
-        line = json.dumps({"job": self._job, "made": self._made, **said(trial)}) + "\n"
+        held = {"job": self._job, "made": self._made, "cpu": self._cpu, **said(trial)}
+        line = json.dumps(held) + "\n"
         try:
             os.write(self._file, line.encode())
         except OSError as failure:
@@ -96,7 +99,7 @@ def said(trial: Trial) -> dict[str, Any]:
     return {
         "key": c.key, "state": str(trial.state), "seconds": trial.seconds, "reason": trial.reason,
         "point": dict(c.point), "about": c.about, "cycles": c.cycles, "selects": c.selects,
-        "schedule": c.text,
+        "schedule": c.text, **({"worker": trial.worker} if trial.worker else {}),
     }  # fmt: skip
 
 
@@ -113,7 +116,9 @@ def trial_of(line: str) -> tuple[str, str, Trial] | None:
         whole = c.key == held["key"] and (state is State.MEASURED) == (seconds is not None)
         if not whole or (seconds is not None and not seconds > 0):
             return None
-        trial = Trial(c, state, seconds, str(held["reason"]), kept=True)
+        trial = Trial(
+            c, state, seconds, str(held["reason"]), kept=True, worker=str(held.get("worker", ""))
+        )
         return str(held["job"]), str(held["made"]), trial
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

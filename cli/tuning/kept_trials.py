@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import json
 
-from hbc.cli.measuring.job import Job, digest
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.measured_on import digest
 from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.cli.tuning.journal import said, trial_of
 from hbc.ir.host.cache_folder import cache_folder, keep, kept
@@ -17,7 +18,7 @@ class KeptTrials:
     """The trials of one job. Several processes may use them at once: each file is replaced as a whole."""
 
     def __init__(self, job: Job) -> None:
-        self._job, self._made = digest(job.facts()), job.made
+        self._job, self._made = digest(job.facts()), job.machine.made
         self.damaged, self.outdated = 0, 0
 
     def find(self, candidate: Candidate) -> Trial | None:

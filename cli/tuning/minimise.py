@@ -6,8 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 
-from hbc.cli.measuring.builder import FOREVER, libraries
-from hbc.cli.measuring.racing import race
+from hbc.cli.measuring.builder import FOREVER
 from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.cli.tuning.search import Search
 
@@ -23,29 +22,24 @@ MOST = 24  # directives that are tried
 def minimise(search: Search, best: Trial, most: int = MOST, until: float = FOREVER) -> Trial:
     """The same schedule with fewer directives, at most a hundredth slower in all. `most`: directives that
     are looked at. The schedule as it is where that is not known by `until`, as `time.monotonic` has it."""
-    built = search.library(best.candidate)
-    if built is None or best.seconds is None:
+    if best.seconds is None:
         return best
     drops = list(dropped(best.candidate.text))[:most]
     candidates = [_with(best.candidate, text) for _, text in drops]
-    racing = libraries(search.builder.build(candidates, until))
-    champion = built, best.seconds
-    raced, _ = race(search.meter, racing, champion, search.random, ROUNDS, until=until)
-    cheap = {
-        t.candidate.key
-        for t in raced
-        if t.state is State.MEASURED and (t.seconds or 0) <= best.seconds * WORTH
-    }
+    raced = search.track.race(candidates, best, search.random, ROUNDS, until)
+    cheap = {t.candidate.key for t in raced if _as_quick(t, best.seconds)}
     spans = [span for (span, _), c in zip(drops, candidates, strict=True) if c.key in cheap]
     while spans and time.monotonic() < until:
         found = _with(best.candidate, without(best.candidate.text, spans))
-        for b in libraries(search.builder.build([found])):
-            (t,), _ = race(search.meter, [b], champion, search.random, ROUNDS)
-            if t.state is State.MEASURED and (t.seconds or 0) <= best.seconds * WORTH:
-                search.libraries[found.key] = b
+        for t in search.track.race([found], best, search.random, ROUNDS):
+            if t.candidate.key == found.key and _as_quick(t, best.seconds):
                 return t
         spans.pop()  # together they are worth more
     return best
+
+
+def _as_quick(t: Trial, seconds: float) -> bool:
+    return t.state is State.MEASURED and (t.seconds or 0) <= seconds * WORTH
 
 
 def dropped(text: str) -> Iterator[tuple[tuple[int, int], str]]:

@@ -17,7 +17,7 @@ from hbc.ir.ground.record import record
 
 ENDED = {
     "trials": "as many as --trials allows", "time": "--time is over", "interrupted": "interrupted",
-    "finished": "nothing gained any more",
+    "finished": "nothing gained any more", "workers": "no worker is left",
 }  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def _trial(t: Trial, share: float | None) -> dict[str, Json]:
     return {
         "seconds": t.seconds, "state": str(t.state), "reason": t.reason or None,
         "point": {k: _plain(v) for k, v in t.candidate.point.items()}, "about": t.candidate.about,
-        **({} if share is None else share_keys(share)),
+        **({"worker": t.worker} if t.worker else {}), **({} if share is None else share_keys(share)),
     }  # fmt: skip
 
 

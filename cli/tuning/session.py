@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.one_kernel import one_kernel
-from hbc.cli.measuring.builder import Builder, Builders
-from hbc.cli.measuring.job import Job, digest
+from hbc.cli.fleet.fleet import Fleet, fleet_at
+from hbc.cli.measuring.builder import Builders
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.measured_on import Machine, this_machine
+from hbc.cli.measuring.track import Track, here
 from hbc.cli.measuring.trial import State, Trial
-from hbc.cli.own.installed import hbc_digest
 from hbc.cli.pipeline import load_pipeline
 from hbc.cli.prepare import require_runnable
 from hbc.cli.roof.roofs import Roofs, machine_roofs
@@ -25,21 +27,22 @@ from hbc.cli.tuning.journal import Journal
 from hbc.cli.tuning.layers import conditions, rows_of
 from hbc.cli.tuning.plot import check_plot, draw
 from hbc.cli.tuning.results import Result, print_results
-from hbc.cli.tuning.search import INTERRUPTED
-from hbc.cli.tuning.tune import Options, Tuned, tune
+from hbc.cli.tuning.search import DESERTED, INTERRUPTED
+from hbc.cli.tuning.tune import CUT_SHORT, Options, Tuned, tune
 from hbc.cli.tuning.watching import Watching, share_of
 from hbc.cli.tuning.written import check_file, commented, name_earlier, tuned_name, write_tuned
 from hbc.codegen.build.cross import is_foreign
-from hbc.codegen.build.toolchain import find_compiler
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, ToolError, UsageError
 from hbc.ir.ground.record import record
 from hbc.ir.lang.target import GPU, Target, scheduled_for
 
+Tracks = Callable[[Job], AbstractContextManager[Track]]
+
 
 @record
 class Session:
-    """The command line."""
+    """The command line. `workers`: the scheduler of a fleet that measures, None for this machine."""
 
     kernel: Path
     only: str | None
@@ -54,11 +57,12 @@ class Session:
     as_json: bool
     options: Options
     plot: Path | None = None
+    workers: str | None = None
 
 
 def run_session(s: Session) -> None:
     """Tunes, prints and writes. HbcError where nothing can be tuned; KeyboardInterrupt, after all was
-    said and written, where it was interrupted."""
+    said and written, where it was interrupted; ToolError where no worker was left."""
     begin = time.monotonic()
     if s.write:
         check_file(s.kernel)
@@ -66,20 +70,21 @@ def run_session(s: Session) -> None:
         check_plot(s.plot)
     program = one_kernel(s.kernel, s.only)
     p = load_pipeline(program, s.settings)
-    target = _target(s, p)
     rows = [None] if s.layers is None else rows_of(s.layers, p)
     results: list[Result] = []
-    with Builders(p.source, target, s.options.processes) as builders:
+    with ExitStack() as owned:
+        fleet = None if s.workers is None else owned.enter_context(fleet_at(s.workers))
+        machine = this_machine() if fleet is None else fleet.machine
+        target = _target(s, p, machine)
+        tracks = _tracks(s, p, target, fleet, owned)
         for number, row in enumerate(rows, start=1):
             name = tuned_name(scheduled_for(target), None if row is None else number)
             settings = {**s.settings, **(row.settings if row is not None else {})}
             tuned_pipeline = p if row is None else load_pipeline(program, settings)
-            found = _tuned(
-                s, tuned_pipeline, builders.serving(settings), target, settings, name, begin
-            )
+            found = _tuned(s, tuned_pipeline, tracks, machine, target, settings, name, begin)
             results.append(replace(found, row=row))
             begin = time.monotonic()
-            if found.tuned.stopped == INTERRUPTED:
+            if found.tuned.stopped in CUT_SHORT:
                 break
     print_results(results, s.as_json)
     if s.plot is not None and draw(results, s.plot):
@@ -89,8 +94,21 @@ def run_session(s: Session) -> None:
         _write(s, p, target, best)
     if results and results[-1].tuned.stopped == INTERRUPTED:
         raise KeyboardInterrupt
+    if results and results[-1].tuned.stopped == DESERTED:
+        hint = "what is printed is the best until then" if best else None
+        raise ToolError(Diagnostic(f"no worker of `{s.workers}` is left", hint=hint))
     if not best:
         raise HbcError(_nothing(results))
+
+
+def _tracks(
+    s: Session, p: Pipeline, target: Target, fleet: Fleet | None, owned: ExitStack
+) -> Tracks:
+    """Where candidates race: on this machine, whose compilers begin to start now, or those of a fleet."""
+    if fleet is not None:
+        return lambda job: fleet.track(job, s.example)
+    builders = owned.enter_context(Builders(p.source, target, s.options.processes))
+    return lambda job: here(job, builders.serving(job.settings))
 
 
 def _write(s: Session, p: Pipeline, target: Target, best: Sequence[Result]) -> None:
@@ -114,39 +132,46 @@ def _write(s: Session, p: Pipeline, target: Target, best: Sequence[Result]) -> N
     name_earlier(p, scheduled_for(target), names)
 
 
-def _target(s: Session, p: Pipeline) -> Target:
-    """That of the command line, else the one that `auto` takes. It must run here."""
+def _target(s: Session, p: Pipeline, machine: Machine) -> Target:
+    """That of the command line, else the one that `auto` takes. The machine must run it."""
     from hbc.cli.automatic import best_for
     from hbc.cli.machine import target_named
 
-    found = target_named(s.target)
+    def runs(target: Target) -> bool:
+        return target.name in machine.runs
+
+    found = target_named(s.target, runs)
     if s.target is None:
-        found = best_for(p, found, s.settings)
-    if found.machine == GPU or is_foreign(found.machine):
+        found = best_for(p, found, s.settings, runs)
+    if found.machine == GPU or (is_foreign(found.machine) and s.workers is None):
         hint = "`hbc compile --schedule auto` makes a schedule without measuring"
         what = f"tuning measures on this processor, which is not one for `{found.name}`"
         raise UsageError(Diagnostic(what, hint=hint))
-    require_runnable(found)
+    if s.workers is None:
+        require_runnable(found)
+    elif not runs(found):
+        hint = f"use --target with one of: {', '.join(machine.runs)}"
+        raise ToolError(Diagnostic(f"the workers cannot run `{found.name}` code", hint=hint))
     return replace(found, isa=s.isa)
 
 
 def _tuned(
-    s: Session, p: Pipeline, builder: Builder, target: Target, settings: Mapping[str, str], name: str,
-    begin: float,
+    s: Session, p: Pipeline, tracks: Tracks, machine: Machine, target: Target,
+    settings: Mapping[str, str], name: str, begin: float,
 ) -> Result:  # fmt: skip
     """One tuning, whose time counts since `begin`."""
     run = gather_inputs(p, settings, choose_example(p, s.example), {})
-    made = digest([hbc_digest(), str(find_compiler()), find_compiler().command])
     work = count_work(p, run.sizes)
-    job = Job(p, target, settings, run, work, s.threads, made)
+    job = Job(p, target, settings, run, work, s.threads, machine)
     with ExitStack() as stack:
         journal = None if s.journal is None else Journal(s.journal, job)
         if journal is not None:
             stack.callback(journal.close)
         shown = stack.enter_context(progress())
-        roofs = _roofs(s.threads, shown)
+        roofs = _roofs(s.threads, shown) if s.workers is None else None
         watching = Watching(shown, work, roofs)
-        tuned = tune(job, builder, name, s.options, begin, journal, shown, watching)
+        track = stack.enter_context(tracks(job))
+        tuned = tune(job, track, name, s.options, begin, journal, shown, watching)
     for note in tuned.notes:
         notice(note)
     share = None
@@ -180,7 +205,7 @@ def _text(job: Job, tuned: Tuned, took: float, share: float | None, threads: int
         f"at {job.sizes or 'no sizes'}, {several}: {seconds(took)}, {rate:.3g} {unit}{of};",
         f"the best of {len(tuned.trials)} schedules, from {tuned.best.candidate.about}",
     ]
-    return commented(tuned.best.candidate.text, date, lines)
+    return commented(tuned.best.candidate.text, job.machine.cpu, date, lines)
 
 
 def _nothing(results: list[Result]) -> Diagnostic:

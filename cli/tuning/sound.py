@@ -12,13 +12,9 @@ def sound(search: Search, ranked: Iterable[Trial]) -> tuple[Trial | None, list[s
     """The first trial that is, and a note for each before it, which is no result any more."""
     notes: list[str] = []
     for t in ranked:
-        built = search.library(t.candidate)
-        failure = None if built is None else search.meter.elsewhere(built)
-        if built is not None and failure is None:
+        failure = search.track.elsewhere(t.candidate)
+        if failure is None:
             return t, notes
-        if failure is not None:
-            search.reject(t, failure)
-            notes.append(
-                f"note: a faster schedule is passed over: {failure.state} {failure.reason}"
-            )
+        search.reject(t, failure)
+        notes.append(f"note: a faster schedule is passed over: {failure.state} {failure.reason}")
     return None, notes

@@ -10,8 +10,6 @@ from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.frontend.costs.choices import Option, Point
 from hbc.ir.ground.record import mutable, record
 
-BATCH = 8  # candidates that are built and measured together
-
 
 class Schedules(Protocol):
     """A space of schedules, as `frontend.automatic.points.Space` is one."""

@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from random import Random
 
-from hbc.cli.files.inputs import physical_memory
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.machine import cpu_count
-from hbc.cli.measuring.builder import Builder
-from hbc.cli.measuring.expected import Expected
 from hbc.cli.measuring.job import Job
-from hbc.cli.measuring.meter import NativeMeter
+from hbc.cli.measuring.track import BATCH, Deserted, Track
 from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.cli.show.report import Progress
 from hbc.cli.tuning.at_random import AtRandom
@@ -22,22 +19,24 @@ from hbc.cli.tuning.by_model import ByModel
 from hbc.cli.tuning.journal import Journal
 from hbc.cli.tuning.kept_trials import KeptTrials
 from hbc.cli.tuning.minimise import minimise
-from hbc.cli.tuning.search import INTERRUPTED, Search
+from hbc.cli.tuning.search import DESERTED, INTERRUPTED, Search
 from hbc.cli.tuning.sound import sound
 from hbc.cli.tuning.strategy import Explored, Strategy, measured
 from hbc.cli.tuning.watching import Watching
 from hbc.frontend.automatic.points import space_of
 from hbc.ir.ground.record import record
 
-STRATEGIES: dict[str, Callable[[Random], Strategy]] = {
-    "model": ByModel,
-    "random": AtRandom,
-    "unit": lambda random: BreakingPoints(),
+# Of what is drawn, and how many candidates are measured together.
+STRATEGIES: dict[str, Callable[[Random, int], Strategy]] = {
+    "model": lambda random, batch: ByModel(random, max(batch, BATCH)),
+    "random": lambda random, _: AtRandom(random),
+    "unit": lambda _, __: BreakingPoints(),
 }
 
 # Shares of the time by which the search, the best measured again and its being made short are over; what is
 # left is for comparing it at other sizes.
 SEARCHING, SETTLING, SHORTENING = 0.8, 0.88, 0.95
+CUT_SHORT = (INTERRUPTED, DESERTED)  # only what is known by then is shown
 LEAST_DROPS = 4  # directives for which it is worth to begin
 
 
@@ -73,7 +72,7 @@ class Tuned:
 
 
 def tune(
-    job: Job, builder: Builder, name: str, options: Options, begin: float, journal: Journal | None,
+    job: Job, track: Track, name: str, options: Options, begin: float, journal: Journal | None,
     shown: Progress, watching: Watching,
 ) -> Tuned:  # fmt: skip
     """`name`: of the schedule; `begin`: since when the time counts, as `time.monotonic` has it. Interruptions
@@ -88,19 +87,18 @@ def tune(
         if journal is not None:
             journal.note(trial)
 
-    with NativeMeter(job, Expected(job)) as meter:
-        random = Random(options.seed)
-        lookup = _lookup(journal, kept, options.fresh)
-        search = Search(
-            Explored(space, {}), builder, meter, random, lookup, note, options.trials,
-            begin + SEARCHING * options.seconds, [], {}, batch=_batch(job),
-        )  # fmt: skip
-        watching.begin(search, begin + options.seconds)
-        searching = time.monotonic()
-        search.run(STRATEGIES[options.strategy](random), watching)
-        searched = time.monotonic() - searching
-        ranked, start = _finished(search, begin, options.seconds, shown)
-        best, is_sound, passed = _sound(search, ranked, shown)
+    random = Random(options.seed)
+    lookup = _lookup(journal, kept, options.fresh)
+    search = Search(
+        Explored(space, {}), track, random, lookup, note, options.trials,
+        begin + SEARCHING * options.seconds, [],
+    )  # fmt: skip
+    watching.begin(search, begin + options.seconds)
+    searching = time.monotonic()
+    search.run(STRATEGIES[options.strategy](random, track.batch), watching)
+    searched = time.monotonic() - searching
+    ranked, start = _finished(search, begin, options.seconds, shown)
+    best, is_sound, passed = _sound(search, ranked, shown)
     notes = [*kept.notes(), *(journal.notes() if journal is not None else ()), *passed]
     took = time.monotonic() - begin
     return Tuned(
@@ -115,7 +113,7 @@ def _finished(
     somebody wants it to end. What is behind the best follows it."""
     ranked = measured(search.trials)
     start = next((t for t in search.trials if not t.candidate.point), None)
-    if search.stopped == INTERRUPTED:
+    if search.stopped in CUT_SHORT:
         return ranked, start
     try:
         shown.step("measuring the best again")
@@ -130,8 +128,10 @@ def _finished(
                 short = minimise(search, settled[0], most, until)
                 ranked = ranked if _among(short, ranked) else [short, *ranked]
     except KeyboardInterrupt:
-        search.builder.abandon()
+        search.track.abandon()
         search.stopped = INTERRUPTED
+    except Deserted:
+        search.stopped = DESERTED
     return ranked, start
 
 
@@ -144,20 +144,17 @@ def _sound(
     search: Search, ranked: Sequence[Trial], shown: Progress
 ) -> tuple[Trial | None, bool, list[str]]:  # fmt: skip
     """The first that is right at other sizes, whether that is known, and what is to be said. Interrupted here
-    too, the first is shown."""
+    too, or with nobody to compare it, the first is shown."""
+    first = ranked[0] if ranked else None
+    if search.stopped == DESERTED:
+        return first, False, []
     shown.step("comparing at other sizes")
     try:
         best, notes = sound(search, ranked)
-    except KeyboardInterrupt:
-        search.stopped = INTERRUPTED
-        return (ranked[0] if ranked else None), False, []
+    except (KeyboardInterrupt, Deserted) as stop:
+        search.stopped = DESERTED if isinstance(stop, Deserted) else INTERRUPTED
+        return first, False, []
     return best, True, notes
-
-
-def _batch(job: Job) -> int:
-    """How many candidates have their arrays in memory at once."""
-    there = physical_memory() or 1 << 32
-    return max(min(8, there // 4 // max(job.bytes, 1)), 1)
 
 
 def usual_processes() -> int:

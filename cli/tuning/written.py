@@ -26,10 +26,10 @@ def tuned_name(target: str, row: int | None = None) -> str:
     return f"tuned_{target}" + ("" if row is None else f"_{row}")
 
 
-def commented(text: str, date: str, lines: list[str]) -> str:
+def commented(text: str, cpu: str, date: str, lines: list[str]) -> str:
     """The schedule with the machine, the date and what was measured inside."""
     head, _, body = text.partition("{\n")
-    machine = printable_line(cpu_name()).replace("#", "")
+    machine = printable_line(cpu).replace("#", "")
     said = [f"# Tuned on {machine} on {date}", *(f"# {line}" for line in lines)]
     return f"{head}{{\n" + "".join(f"    {line[:WIDTH]}\n" for line in said) + body
 

@@ -14,6 +14,7 @@ from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.measuring import meter as metering
 from hbc.cli.measuring.expected import Expected
 from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.measured_on import this_machine
 from hbc.cli.measuring.meter import NativeMeter
 from hbc.cli.measuring.racing import race
 from hbc.cli.measuring.trial import Built, Candidate, Failure, State
@@ -95,7 +96,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
 def job_of(text: str) -> Job:
     p = check(parse(Source("k.hb", text)), {}, False)
     run = gather_inputs(p, {}, choose_example(p, None), {})
-    return Job(p, TARGETS["c"], {}, run, count_work(p, run.sizes), 1, "")
+    return Job(p, TARGETS["c"], {}, run, count_work(p, run.sizes), 1, this_machine())
 
 
 @pytest.fixture

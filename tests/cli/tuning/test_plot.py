@@ -22,7 +22,7 @@ def gemm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HBC_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("hbc.cli.tuning.session._roofs", lambda threads, shown: None)
     monkeypatch.setattr("hbc.cli.tuning.session.Builders", Fakes)
-    monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", Fakes)
+    monkeypatch.setattr("hbc.cli.measuring.track.NativeMeter", Fakes)
     path = tmp_path / "gemm.hb"
     path.write_text(GEMM, encoding="utf-8")
     return path

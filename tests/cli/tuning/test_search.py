@@ -120,7 +120,7 @@ def test_what_fails_is_never_the_result(state: State) -> None:
     assert search.best is not None and full(SPACE, search.best.candidate)["C.block"] != (8, 2)
     failed = [t for t in search.trials if t.state is state]
     assert failed and all(t.reason == "so" and t.seconds is None for t in failed)
-    assert not search.meter.running
+    assert not search.track.meter.running
 
 
 def test_what_fails_between_windows_is_none_either() -> None:
@@ -203,7 +203,7 @@ def test_an_interruption_within_a_batch_keeps_what_was_measured() -> None:
     search.run(ByModel(Random(0)), Silent())
     assert (search.stopped, len(search.trials)) == (INTERRUPTED, 1)
     assert search.best is not None and search.best.candidate.point == {}
-    assert not search.meter.running
+    assert not search.track.meter.running
 
 
 @pytest.mark.parametrize("window", [3, 5])
@@ -265,6 +265,7 @@ def test_the_last_batch_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> N
     clock = Clock()
     monkeypatch.setattr("hbc.cli.tuning.search.time", clock)
     monkeypatch.setattr("hbc.cli.measuring.racing.time", clock)
+    monkeypatch.setattr("hbc.cli.measuring.track.time", clock)
     search = search_of(SPACE, meter(), clock)
     search.deadline = clock.now + 11
     search.run(AtRandom(Random(0)), Silent())

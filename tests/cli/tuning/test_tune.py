@@ -29,7 +29,7 @@ def faked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is compiled or run: for what is not about that. The model looks at as many on any machine."""
     monkeypatch.setattr("hbc.cli.tuning.by_model.SECONDS", float("inf"))
     monkeypatch.setattr("hbc.cli.tuning.session.Builders", Fakes)
-    monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", Fakes)
+    monkeypatch.setattr("hbc.cli.measuring.track.NativeMeter", Fakes)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from hbc.cli.measuring.track import BATCH, Here
 from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial
 from hbc.cli.tuning.search import Search
 from hbc.cli.tuning.strategy import Explored
@@ -162,6 +163,6 @@ def search_of(
 ) -> Search:  # fmt: skip
     """A search with everything faked."""
     return Search(
-        Explored(space, {}), builder or FakeBuilder(), meter, Random(1), known, note, trials,
-        time.monotonic() + seconds, [], {},
+        Explored(space, {}), Here(builder or FakeBuilder(), meter, BATCH), Random(1), known, note, trials,
+        time.monotonic() + seconds, [],
     )  # fmt: skip
