@@ -143,3 +143,13 @@ def test_the_right_one_wins_whatever_the_others_do(
     states = {str(t.candidate.point["body"]): t.state for t in trials}
     assert states == {n: ENDS.get(n, State.MEASURED) for n in named}
     assert [t.seconds is not None for t in trials] == [n == "right" for n in named]
+
+
+def test_a_call_of_no_time_does_not_count(
+    meter: NativeMeter, built: dict[str, Built], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert meter.begin(built["right"], None) is None
+    monkeypatch.setattr(metering.Native, "again", lambda *_: (0.0, 2e-6, 3e-6))
+    assert meter.window(built["right"]) == 2e-6
+    monkeypatch.setattr(metering.Native, "again", lambda *_: (0.0,))
+    assert isinstance(meter.window(built["right"]), Failure) and not meter._running
