@@ -136,7 +136,7 @@ class ByModel:
 
 
 def _cost(o: Offer) -> float:
-    """What it takes if all that it chose turns out well: of a Func that takes little time, little is gained."""
+    """What it takes if all that it chose turns out well: where little time is spent, little is gained."""
     if o.candidate.cycles is None:
         return float("inf")
     hopes = [
