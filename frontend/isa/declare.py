@@ -124,7 +124,8 @@ def check_feature(f: isa_ast.Feature, reports: Reports) -> Feature:
     bit = v["probe"]
     register = "" if bit["register"] == "none" else bit["register"]
     if not register and v["machine"] == X86:
-        reports.report("a probe of x86_64 names the register that CPUID leaves the bit in", f.span)
+        reports.report("a probe of x86_64 names the register that CPUID leaves the bit in", f.span,
+                       "write it, such as `register ebx`")  # fmt: skip
     if not is_allowed(v["machine"], v["flag"]):
         spans = {p.name.text: p.span for p in f.properties}
         allowed = ALLOWED.get(v["machine"])

@@ -1,12 +1,13 @@
 """Pins every message about instruction descriptions: each `.hb` in `errors` has a `.stderr`.
 
-The files are read together with the descriptions that hbc brings.
+The files are read together with the descriptions that hbc brings. What the message says is done in the
+`.fixed.hb`, which describes something.
 """
 
 from pathlib import Path
 
 import pytest
-from suite_goldens import Golden, cases
+from suite_goldens import Golden, assert_fixed_or_listed, cases, fixed
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import describe, load_instructions, read_source
@@ -25,6 +26,16 @@ def builtin() -> list[Source]:
 def test_message(file: Path, builtin: list[Source], golden: Golden) -> None:
     text = file.read_text(encoding="utf-8")
     golden.refuses(file, lambda: describe([*builtin, Source(file.name, text)]))
+
+
+@pytest.mark.parametrize("file", cases(HERE), ids=lambda file: file.stem)
+def test_the_hint_is_true(file: Path, builtin: list[Source]) -> None:
+    repaired = fixed(file)
+    describe([*builtin, Source(repaired.name, repaired.read_text(encoding="utf-8"))])
+
+
+def test_every_case_has_a_fixed_version() -> None:
+    assert_fixed_or_listed(HERE, {})
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+target mine "my processor" uses avx512vnni
