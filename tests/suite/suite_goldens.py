@@ -15,16 +15,19 @@ import pytest
 from hbc.ir.ground.diag import Diagnostic, HbcError
 
 FIXED = ".fixed.hb"
+FIXED_SKETCH = ".fixed.sf"
 
 
 def cases(folder: Path, suffix: str = ".hb") -> list[Path]:
     """The cases of a folder, in order."""
-    return sorted(f for f in folder.glob(f"*{suffix}") if not f.name.endswith(FIXED))
+    return sorted(
+        f for f in folder.glob(f"*{suffix}") if not f.name.endswith((FIXED, FIXED_SKETCH))
+    )
 
 
 def fixed(case: Path) -> Path:
     """The case with what its message says done. What none can be made for is in a table of the test."""
-    file = case.with_suffix(FIXED)
+    file = case.with_suffix(f".fixed{case.suffix}")
     assert file.is_file(), f"write {file.name}: do what the message says, and see that it helps"
     return file
 
@@ -32,7 +35,7 @@ def fixed(case: Path) -> Path:
 def assert_fixed_or_listed(folder: Path, not_fixed: Mapping[str, str], suffix: str = ".hb") -> None:
     """Each fixed version is that of a case; each line of the table is a case without one."""
     stems = {case.name.removesuffix(suffix) for case in cases(folder, suffix)}
-    repaired = {f.name.removesuffix(FIXED) for f in folder.glob(f"*{FIXED}")}
+    repaired = {f.name.removesuffix(f".fixed{suffix}") for f in folder.glob(f"*.fixed{suffix}")}
     assert repaired <= stems, f"fixed versions of no case: {sorted(repaired - stems)}"
     assert stems - repaired == not_fixed.keys(), (
         "a case has a fixed version, or a reason why there is none"

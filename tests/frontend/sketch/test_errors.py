@@ -1,5 +1,5 @@
 """Pins every message of `hbc synth` about a sketch: each `.sf` in `errors` has a `.stderr` with exit code
-and text.
+and text. What the message says is done in the `.fixed.sf`, which has a solution.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from suite_goldens import Golden, cases, settings
+from suite_goldens import Golden, assert_fixed_or_listed, cases, fixed, settings
 
 from hbc.cli.commands.synth import chosen_table, none_found
 from hbc.cli.files.read_sketch import importer
@@ -34,3 +34,12 @@ def complete(file: Path) -> None:
 def test_message(file: Path, golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
     golden.refuses(file, lambda: complete(file))
+
+
+@pytest.mark.parametrize("file", cases(HERE, ".sf"), ids=lambda file: file.stem)
+def test_the_hint_is_true(file: Path) -> None:
+    complete(fixed(file))
+
+
+def test_every_case_has_a_fixed_version() -> None:
+    assert_fixed_or_listed(HERE, {}, ".sf")
