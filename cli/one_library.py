@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hbc.cli.compiled import NO_SCHEDULE, Chosen
 from hbc.cli.files.one_kernel import name_in, settings_for
@@ -19,6 +20,9 @@ from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, TARGETS, Target
+
+if TYPE_CHECKING:
+    from hbc.codegen.build.triple import Triple
 
 
 @record
@@ -80,6 +84,16 @@ def library(
         rows = [(n, [row[i] for row in variants]) for i, n in enumerate(names)]
         parts.insert(0, (emit_dispatch(own, rows), TARGETS["c"]))
     return Library(own, names, tuple(row[0].target.name for row in variants), tuple(parts))
+
+
+def library_for(made: Library, triple: Triple) -> Library:
+    """The same with the commands for another machine in its files. UsageError for code that asks the system
+    for what only another one gives."""
+    from hbc.codegen.build.triple import check_asks, for_triple
+
+    for source, target in made.parts:
+        check_asks(source, target, triple, False)
+    return replace(made, parts=tuple((for_triple(s, t, triple), t) for s, t in made.parts))
 
 
 def listed_targets(names: str) -> list[str]:

@@ -152,7 +152,7 @@ def _check_together(several: str | None, asked: Request) -> None:
     """UsageError for what does not go with several kernels or targets."""
     from hbc.cli.forms.together import check_forms
 
-    unfit = {"--target": several and asked.target, "--arch": asked.archs, "--triple": asked.triple,
+    unfit = {"--target": several and asked.target, "--arch": asked.archs,
              "--dump-after": asked.dumped, "--time": asked.timed, "--write": asked.write,
              "--fallback": asked.fallback != "error"}  # fmt: skip
     beside = "several kernels" if several is None else "--targets"
@@ -165,15 +165,26 @@ def _together(
 ) -> None:
     """Several kernels, or one for several targets, in one library."""
     from hbc.cli.forms.together import write_together
-    from hbc.cli.one_library import library, listed_targets
+    from hbc.cli.machine import target_named
+    from hbc.cli.one_library import library, library_for, listed_targets
+    from hbc.cli.prepare import PLAIN
     from hbc.cli.show.report import progress
+    from hbc.codegen.build.triple import check_fits, triple_named
 
-    targets = [asked.target] if several is None else listed_targets(several)
+    triple = None if asked.triple is None else triple_named(asked.triple)
+    alone = asked.target or (PLAIN if triple is not None else None)
+    targets = [alone] if several is None else listed_targets(several)
+    if triple is not None:
+        for target in targets:
+            check_fits(target_named(target), triple)
     with progress() as shown:
         shown.step("compiling")
         made = library(programs, called, asked.settings, targets, asked.schedule, asked.isa)
+        if triple is not None:
+            made = library_for(made, triple)
         shown.step("writing")
-        files = write_together(made, asked.folder, tuple(dict.fromkeys(asked.emitted)) or ("c",))
+        forms = tuple(dict.fromkeys(asked.emitted)) or ("c",)
+        files = write_together(made, asked.folder, forms, triple)
     _show_together(made, files, asked.as_json)
 
 

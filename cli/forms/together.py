@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hbc.cli.files.replace_file import make_folder, replace_file
 from hbc.cli.forms.table import STDOUT, write_all
 from hbc.cli.one_library import Library
 from hbc.ir.ground.diag import Diagnostic, UsageError
+
+if TYPE_CHECKING:
+    from hbc.codegen.build.triple import Triple
 
 LIBRARIES: dict[str, Literal["so", "a"]] = {"so": "so", "a": "a"}
 
@@ -29,9 +32,13 @@ def check_forms(folder: Path | None, forms: tuple[str, ...]) -> None:
         )
 
 
-def write_together(made: Library, folder: Path | None, forms: tuple[str, ...]) -> list[Path]:
-    """The files written, of forms that were checked."""
+def write_together(
+    made: Library, folder: Path | None, forms: tuple[str, ...], triple: Triple | None = None
+) -> list[Path]:
+    """The files written, of forms that were checked. `triple`: the machine that libraries are for; None for
+    this one."""
     from hbc.codegen.build.toolchain import build_together
+    from hbc.codegen.build.triple import compiler_for, file_name
 
     into = make_folder(folder or Path())
     files: list[Path] = []
@@ -39,8 +46,10 @@ def write_together(made: Library, folder: Path | None, forms: tuple[str, ...]) -
         if form == "c":
             files += write_all(into, made.files)
             continue
-        path = into / f"{made.name}.{form}"
+        output = LIBRARIES[form]
+        path = into / file_name(f"{{}}.{form}", made.name, output, triple)
+        compiler = None if triple is None else compiler_for(triple)
         with replace_file(path) as beside:
-            build_together(made.parts, beside, LIBRARIES[form])
+            build_together(made.parts, beside, output, compiler)
         files.append(path)
     return files

@@ -218,11 +218,14 @@ def build(
 
 
 def build_together(
-    parts: Sequence[tuple[CSource, Target]], out: Path, kind: Literal["so", "a"]
+    parts: Sequence[tuple[CSource, Target]],
+    out: Path,
+    kind: Literal["so", "a"],
+    compiler: Compiler | None = None,
 ) -> None:
     """Compiles each source with the flags of its own target, and all into one library. Errors as in
     `build`."""
-    compiler = find_compiler(next((t.machine for _, t in parts if t.machine), ""))
+    compiler = compiler or find_compiler(next((t.machine for _, t in parts if t.machine), ""))
     with scratch_folder(folder_of(out)) as folder:
         objects = [
             str(build(source, target, folder / f"{source.name}.o", "obj", compiler=compiler))

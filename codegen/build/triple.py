@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from hbc.codegen.build.cross import cross_commands, host_machine
 from hbc.codegen.build.toolchain import Compiler, Output, first_compiler, spelled
-from hbc.codegen.c.build_text import build_comment, msvc_comment
+from hbc.codegen.c.build_text import LICENCE, build_comment, msvc_comment
 from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import Diagnostic, ToolError, UsageError, did_you_mean
 from hbc.ir.ground.record import record
@@ -106,7 +106,10 @@ def for_triple(source: CSource, target: Target, triple: Triple) -> CSource:
         flags += ["-fno-sanitize=all"] if by_zig else []
         at = replace(target, flags=tuple(flags))
         made = build_comment(source.name, at, (), source.parallel and not by_zig, command)
-    return replace(source, text=source.text.replace(build_comment(*given), made, 1))
+    # Before the licence, a file that chooses among others says what it is linked with.
+    end = f"\n * {LICENCE}"
+    usual, own = build_comment(*given).removesuffix(end), made.removesuffix(end)
+    return replace(source, text=source.text.replace(usual, own, 1))
 
 
 def _customary(triple: Triple) -> tuple[str, ...]:

@@ -3,7 +3,10 @@ compiler which is here makes files for it."""
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import shutil
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -125,8 +128,10 @@ def test_code_is_portable_unless_a_target_is_named(command: Command, kernel: Pat
             "hint: leave --triple out: nvcc compiles for the system that it runs on\n",
         ),
         (
-            ("--targets", "c,avx2", "--triple", "x86_64-windows-gnu"),
-            "error: --targets does not go with --triple\nhint: use --triple for each target by itself\n",
+            ("--targets", "c,arm_dot", "--triple", "x86_64-windows-gnu"),
+            "error: `arm_dot` makes code for aarch64, and `x86_64-windows-gnu` is none\n"
+            "hint: use --target with one of: c, avx2, avx512, avx512vbmi, avxvnni, avx512vnni, avx512bf16,"
+            " amx\n",
         ),
     ],
 )
@@ -134,6 +139,38 @@ def test_what_does_not_fit(
     command: Command, kernel: Path, options: tuple[str, ...], said: str
 ) -> None:
     assert command.refused(kernel, *options) == said
+
+
+def test_a_library_that_chooses_is_for_the_machine(kernel: Path, tmp_path: Path) -> None:
+    """Each file says how it is built there, the one that chooses too."""
+    options = "--triple", "x86_64-windows-gnu", "--targets", "c,avx2", "-o", str(tmp_path)
+    assert exit_code_of(["compile", str(kernel), *options]) == 0
+    texts = {file.name: file.read_text() for file in tmp_path.glob("*.c")}
+    assert set(texts) == {"twice.c", "twice_c.c", "twice_avx2.c"}
+    for name, text in texts.items():
+        comment = " ".join(text.split("*/")[0].replace("\\\n *", "").split())
+        assert "Build: x86_64-w64-mingw32-gcc " in comment and f"-c {name}" in comment
+        assert ("-mavx2" in comment) == (name == "twice_avx2.c")
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or sys.platform != "linux", reason="not its code"
+)
+def test_a_library_that_chooses_is_built(kernel: Path, tmp_path: Path) -> None:
+    options = (
+        "--triple",
+        "x86_64-linux-gnu",
+        "--targets",
+        "c,avx2",
+        "--emit",
+        "so",
+        "-o",
+        str(tmp_path),
+    )
+    assert exit_code_of(["compile", str(kernel), *options]) == 0
+    target = ctypes.CDLL(str(tmp_path / "twice.so")).twice_target
+    target.restype = ctypes.c_char_p
+    assert target() in (b"c", b"avx2")
 
 
 def test_tiles_are_of_linux(command: Command) -> None:
