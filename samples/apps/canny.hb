@@ -33,14 +33,15 @@ on[0][y, x] = u8(select(kept[y, x] == 2, 255, 0))
 for t in 1 .. T + 1 { on[t][y, x] = select(kept[y, x] == 1, max(on[t - 1][y, x], around(on[t - 1])[y, x]), on[t - 1][y, x]) }
 O[y, x] = on[T][y, x]
 
-schedule rows for c, avx2, avx512, arm_dot {
-    O.vectorize(x, 32).parallel(y)
-    on[0 .. T].compute_root().vectorize(x, 32).parallel(y)
-    rank.compute_root().vectorize(x, 16).parallel(y)
-    gx.compute_at(rank, y).vectorize(x, 16)
-    gy.compute_at(rank, y).vectorize(x, 16)
-    soft.compute_at(rank, y).vectorize(x, 16)
-    P.compute_at(rank, y).vectorize(x, 16)
+schedule strips for c, avx2, avx512, arm_dot {
+    O.split(y, ys, yt, 32, tail = shift).vectorize(x, 64).parallel(ys)
+    on[0 .. T].compute_at(O, ys).vectorize(x, 64)
+    kept.compute_root().split(y, ys, yt, 32, tail = shift).vectorize(x, 16).parallel(ys)
+    g2.compute_at(kept, ys).vectorize(x, 16)
+    gx.compute_at(kept, ys).vectorize(x, 16)
+    gy.compute_at(kept, ys).vectorize(x, 16)
+    soft.compute_at(kept, ys).vectorize(x, 16)
+    P.compute_at(soft, y).vectorize(x, 16)
 }
 
 example { W = 640; H = 480; A = random(1); low = 0.5; high = 1 }
