@@ -57,8 +57,9 @@ def run_tool(
         message = f"`{arguments[0]}` took longer than {timeout:g} s"
         raise ToolError(Diagnostic(message, hint="unroll or vectorize less")) from e
     except (OSError, ValueError) as e:  # ValueError: a NUL in a name
-        reason = e.strerror if isinstance(e, OSError) and e.strerror else e
-        raise ToolError(Diagnostic(f"cannot run `{arguments[0]}`: {reason}")) from e
+        reason = str(e.strerror if isinstance(e, OSError) and e.strerror else e)
+        hint = next((hint for sign, hint in _FAILURES if sign.search(reason)), None)
+        raise ToolError(Diagnostic(f"cannot run `{arguments[0]}`: {reason}", hint=hint)) from e
     finally:
         if child is not None and child.returncode is None:
             with held_signals():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -99,7 +100,10 @@ def cross_compilers(machine: str) -> list[Compiler]:
 def _probe(command: tuple[str, ...]) -> Compiler | None:
     try:
         answer = run_tool([*command, "--version"], PROBE_SECONDS)
-    except ToolError:
+    except ToolError as failure:
+        why = failure.__cause__
+        if isinstance(why, OSError) and why.errno in (errno.EMFILE, errno.ENFILE):
+            raise  # of handles there are too few for any compiler
         return None
     lines = answer.stdout.strip().splitlines()
     if answer.returncode != 0 or not lines:

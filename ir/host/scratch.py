@@ -47,7 +47,7 @@ def scratch_folder(beside: Path | None = None) -> Iterator[Path]:
     finally:
         if made is not None:
             with held_signals():
-                shutil.rmtree(made, ignore_errors=True)
+                _clear(made)
 
 
 def process_folder() -> Path:
@@ -67,7 +67,14 @@ def _of_process(number: int) -> Path:
 
 def _remove(path: Path, number: int) -> None:
     if os.getpid() == number:
-        shutil.rmtree(path, ignore_errors=True)
+        _clear(path)
+
+
+def _clear(folder: Path) -> None:
+    """Removes it with all that is in it; an empty one also where no handle is left to look into it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _temporary() -> Path:

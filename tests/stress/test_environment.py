@@ -210,4 +210,5 @@ def test_few_file_handles(place: Place) -> None:
 
         done = place.hbc("run", str(place.kernel), before=before)
         ended("few file handles", done, 0, 1, 4)
+        assert "no C compiler" not in done.stderr  # there is one: it cannot be started
         assert place.left() == []

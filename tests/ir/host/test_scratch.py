@@ -36,6 +36,19 @@ def test_it_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_it_is_removed_without_a_handle_to_look_into_it(tmp_path: Path) -> None:
+    """`shutil.rmtree` opens a folder before it removes it."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        with scratch_folder(tmp_path) as folder:
+            assert folder.is_dir()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_leftovers_by_age_and_process(tmp_path: Path, gone: int) -> None:
     old = time.time() - scratch.OLD - 60
     cases = {
