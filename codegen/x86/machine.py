@@ -19,7 +19,7 @@ from hbc.codegen.x86.known import known_shuffle, widened_bytes
 from hbc.codegen.x86.narrow import saturated_by_moves, saturated_by_packs
 from hbc.codegen.x86.ops import AVX2_ROWS, AVX512_ROWS
 from hbc.codegen.x86.permute import permuted, picked, shuffled, source
-from hbc.codegen.x86.repeat import repeated
+from hbc.codegen.x86.repeat import repeated, repeated_word
 from hbc.codegen.x86.rows import load_rows, repeated_group
 from hbc.codegen.x86.small_table import looked_up
 from hbc.codegen.x86.types import (
@@ -34,13 +34,17 @@ from hbc.codegen.x86.types import (
     words,
 )  # fmt: skip
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import DType
+from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.vectors.take import integer
 
 
 def _group_again(e: ir.Load, base: ir.Expr, offsets: tuple[int, ...], unit: Unit) -> str | None:
     group = repeated_group(e, offsets)
-    return None if group is None else unit.printers.vector(group, unit)
+    if group is None:
+        return None
+    if e.type.element == BOOL:  # a vector of them is a mask, a load is of bytes
+        return repeated_word(group, unit)
+    return unit.printers.vector(group, unit)
 
 
 def _pieces(pieces: Mapping[Piece, str], lanes: Sequence[int], t: DType, unit: Unit) -> str | None:

@@ -15,7 +15,7 @@ from hbc.codegen.x86.types import (
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.types import BOOL, I8, DType, Memory
+from hbc.ir.lang.types import BOOL, I8, U8, DType, Memory
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import integer
 
@@ -50,11 +50,18 @@ WORDS = {16: "uint16_t", 32: "int32_t", 64: "int64_t"}  # what holds a group of 
 def repeated(e: ir.Broadcast, unit: Unit) -> str:
     """`e.lanes` copies of a vector of several lanes."""
     t, group, lanes = e.type.element, e.value.type.lanes, e.type.lanes
-    bits = group * t.bits
+    text = repeated_word(e, unit)
+    return text or _copies(unit.printers.vector(e.value, unit), t, group * t.bits, lanes)
+
+
+def repeated_word(e: ir.Broadcast, unit: Unit) -> str | None:
+    """The same where the lanes lie in memory and are a word together; of booleans their bytes, as loads
+    have them."""
+    t, group, lanes = e.type.element, e.value.type.lanes, e.type.lanes
     at = _start(e.value, unit)
-    if at is not None and bits in WORDS:
-        return f"{_repeater(t, group, lanes, unit)}({address(*at, unit)})"
-    return _copies(unit.printers.vector(e.value, unit), t, bits, lanes)
+    if at is None or group * t.bits not in WORDS:
+        return None
+    return f"{_repeater(t, group, lanes, unit)}({address(*at, unit)})"
 
 
 def _start(e: ir.Expr, unit: Unit) -> tuple[str, ir.Expr] | None:
@@ -73,13 +80,14 @@ def _start(e: ir.Expr, unit: Unit) -> tuple[str, ir.Expr] | None:
 def _repeater(t: DType, group: int, lanes: int, unit: Unit) -> str:
     """The function that loads a group into all of a vector: compilers make one instruction of it."""
     word, size = WORDS[group * t.bits], integer(group * t.bits)
-    name, v = f"repeat_{t}x{group}x{lanes // group}", vector_type(t, lanes)
+    held = U8 if t == BOOL else t
+    name, v = f"repeat_{t}x{group}x{lanes // group}", vector_type(held, lanes)
     value = set1(size, lanes // group, "bits" if size.bits > 16 else "(short)bits")
     count = lanes * t.bits // size.bits
     text = (_FLOAT_REPEATER if t.is_float else _REPEATER).format(
         v=v, name=name, t=c_type(t), word=word, whole=vector_type(size, count), group=group,
-        mnemonic=f"vpbroadcast{'wdq'[size.bits // 32]}", value=_as(value, t, lanes),
-        result=_as("v", t, lanes),
+        mnemonic=f"vpbroadcast{'wdq'[size.bits // 32]}", value=_as(value, held, lanes),
+        result=_as("v", held, lanes),
     )  # fmt: skip
     return unit.prelude.add(name, text)
 

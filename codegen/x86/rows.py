@@ -55,7 +55,7 @@ def load_rows(e: ir.Load, unit: Unit) -> str | None:
     return _joined(pieces, e, unit)
 
 
-def repeated_group(e: ir.Load, offsets: tuple[int, ...]) -> ir.Expr | None:
+def repeated_group(e: ir.Load, offsets: tuple[int, ...]) -> ir.Broadcast | None:
     """The load as copies of a shorter one, of adjacent elements."""
     n = next((i for i in range(1, len(offsets)) if offsets[i] != offsets[0] + i), len(offsets))
     if n in (1, len(offsets)) or offsets != offsets[:n] * (len(offsets) // n):
