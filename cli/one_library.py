@@ -92,7 +92,7 @@ def library_for(made: Library, triple: Triple) -> Library:
     from hbc.codegen.build.triple import check_asks, for_triple
 
     for source, target in made.parts:
-        check_asks(source, target, triple, False)
+        check_asks(source, target, triple, False, alone=False)
     return replace(made, parts=tuple((for_triple(s, t, triple), t) for s, t in made.parts))
 
 

@@ -86,12 +86,17 @@ def check_fits(target: Target, triple: Triple) -> None:
         )
 
 
-def check_asks(source: CSource, target: Target, triple: Triple, fallback: bool) -> None:
-    """UsageError for code that asks the system for what only Linux gives, and does nothing without."""
+def check_asks(
+    source: CSource, target: Target, triple: Triple, fallback: bool, alone: bool = True
+) -> None:
+    """UsageError for code that asks the system for what only Linux gives, and does nothing without.
+    `alone`: it is not one of several targets."""
     asked = [f.name for f in source.asks if f.permission is not None]
     if asked and triple.system != LINUX and not fallback:
         said = f"`{target.name}` code asks Linux for {asked[0]}: elsewhere each call returns an error code"
-        raise UsageError(Diagnostic(said, hint="add --fallback scalar, or name another --target"))
+        others = f"leave `{target.name}` out of --targets"
+        hint = "add --fallback scalar, or name another --target" if alone else others
+        raise UsageError(Diagnostic(said, hint=hint))
 
 
 def for_triple(source: CSource, target: Target, triple: Triple) -> CSource:

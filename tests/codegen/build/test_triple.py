@@ -173,11 +173,15 @@ def test_a_library_that_chooses_is_built(kernel: Path, tmp_path: Path) -> None:
     assert target() in (b"c", b"avx2")
 
 
-def test_tiles_are_of_linux(command: Command) -> None:
+def test_tiles_are_of_linux(command: Command, tmp_path: Path) -> None:
     options = "--target", "amx", "--triple", "x86_64-windows-gnu"
     assert command.refused(TILES, "-o", "-", *options) == (
         "error: `amx` code asks Linux for amx_tile: elsewhere each call returns an error code\n"
         "hint: add --fallback scalar, or name another --target\n"
+    )
+    several = "--targets", "c,amx", "--triple", "x86_64-windows-gnu"
+    assert command.refused(TILES, "-o", str(tmp_path), *several).endswith(
+        "hint: leave `amx` out of --targets\n"
     )
     shown = command.shown(TILES, *options, "--fallback", "scalar")
     assert "Build: x86_64-w64-mingw32-gcc" in shown
