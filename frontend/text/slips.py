@@ -44,6 +44,19 @@ SUFFIX_F = (
     "a number has no suffix `{}`",
     "it takes the type of what it meets: write `<number>`, or `f32(<number>)` for a type of its own",
 )
+SUFFIX_U = (
+    "a number has no suffix `{}`",
+    "it takes the type of what it meets: write `<number>`, or `u32(<number>)` for a type of its own",
+)
+FACTOR = (
+    "`{}` follows a number",
+    "a literal has no suffix, it takes the type of what it meets; a product is written `*`",
+)
+# What follows a number may be read as the name that the next line begins with: the error is then behind it.
+NUMBER = (
+    r"(?<![\w.])(?P<number>0[xX][0-9a-fA-F]+(?![0-9a-fA-F])|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+)
+OF_FLOATS, OF_INTEGERS = r"[fFhH](?:16|32|64)?", r"(?:[uUlL]{1,3}|[iu](?:8|16|32|64))"
 TYPES = (
     r"(?:float|double|half|(?:unsigned |signed )?(?:int|char|short|long)|u?int(?:8|16|32|64)_t|"
     r"[iu](?:8|16|32|64)|b?f16|f32|f64)"
@@ -99,13 +112,12 @@ SLIPS = (
          "a Func is defined with brackets", "write `<name>[<v><rest>] = ...`"),
     Slip(rf"\([^()\n]*\){ASSIGNS}", FUNCTION, *NO_FUNCTION),
     # Numbers and text
-    Slip(r"[fFhH](?:16|32|64)?\b", r"(?<![\w.])(?P<number>\d[\w.]*)$", *SUFFIX_F),
-    Slip(r"\S", r"(?<![\w.])(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?P<slip>[fFhH])$", *SUFFIX_F),
-    Slip(r"(?:[uUlL]{1,3}|[iu](?:8|16|32|64))\b", r"(?<![\w.])(?P<number>\d[\w.]*)$",
-         "a number has no suffix `{}`",
-         "it takes the type of what it meets: write `<number>`, or `u32(<number>)` for a type of its own"),
-    Slip(r"[A-Za-z_]\w*", r"(?<![\w.])\d[\w.]*$", "`{}` follows a number",
-         "a literal has no suffix, it takes the type of what it meets; a product is written `*`"),
+    Slip(rf"(?<=[\w.]){OF_FLOATS}\b", rf"{NUMBER}$", *SUFFIX_F),
+    Slip(r"\S", rf"{NUMBER}(?P<slip>{OF_FLOATS})$", *SUFFIX_F),
+    Slip(rf"(?<=[\w.]){OF_INTEGERS}\b", rf"{NUMBER}$", *SUFFIX_U),
+    Slip(r"\S", rf"{NUMBER}(?P<slip>{OF_INTEGERS})$", *SUFFIX_U),
+    Slip(r"(?<=[\w. \t])[A-Za-z_]\w*", rf"{NUMBER}$", *FACTOR),
+    Slip(r"\S", rf"{NUMBER}[ \t]*(?P<slip>[A-Za-z_]\w*)$", *FACTOR),
     Slip(r"'", r"", "text stands in double quotes", 'write `"..."`'),
     Slip(r'"(?![^"\n]*")', r"", "the text does not end on its line", 'close it with `"`'),
     Slip(r"[“”„«»]", r"", "`{}` is a typographic quote", 'write `"`'),
