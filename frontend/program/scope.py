@@ -22,6 +22,8 @@ from hbc.ir.ground.source import Source, Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType
 
+PYTHON = {"True": "true", "False": "false"}  # as they are written here
+
 
 @record
 class Declared:
@@ -92,7 +94,7 @@ class Scope:
         if name in self.broken:
             return
         names = sorted(set(known))
-        hint = did_you_mean(name, names)
+        hint = f"write `{PYTHON[name]}`" if name in PYTHON else did_you_mean(name, names)
         declared = self.declared.get(name)
         if declared is not None:
             note = Note(f"`{name}` is {declared.what}", declared.span)

@@ -57,6 +57,10 @@ NUMBER = (
     r"(?<![\w.])(?P<number>0[xX][0-9a-fA-F]+(?![0-9a-fA-F])|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 )
 OF_FLOATS, OF_INTEGERS = r"[fFhH](?:16|32|64)?", r"(?:[uUlL]{1,3}|[iu](?:8|16|32|64))"
+NO_IF = (
+    "there is no `if`",
+    "write `select(condition, a, b)`, or `where condition` after an update",
+)
 TYPES = (
     r"(?:float|double|half|(?:unsigned |signed )?(?:int|char|short|long)|u?int(?:8|16|32|64)_t|"
     r"[iu](?:8|16|32|64)|b?f16|f32|f64)"
@@ -97,6 +101,9 @@ SLIPS = (
     Slip(r"(?:char|int|short|long)\b", r"\((?P<slip>unsigned|signed|const)$", *CAST),
     Slip(r"\.(?=\s*[A-Za-z_]\w*\s*\()", r"\b(?P<slip>np|numpy|math|torch|tf|jnp|std|hl|Halide)$",
          "functions stand alone", "write `exp(x)`; many more come with `import \"std/math.hb\"`"),
+    Slip(r"\.(?=\s*[A-Za-z_]\w*\s*\()", r"(?:^|\n)[ \t]*(?P<name>[A-Za-z_]\w*)$",
+         "how a Func is computed stands in a schedule",
+         "write `schedule s for c { <name>.vectorize(x, 8) }` below the algorithm, with your directives"),
     Slip(r"\.(?=\s*[A-Za-z_]\w*\s*\()", r"[\])\w]$", "values have no methods",
          "write the function around the value: `abs(x)`, `max(x, 0)`, `f32(x)`"),
     Slip(r":", r"\[(?:[^\]\n]*,)?$", "there are no slices",
@@ -112,6 +119,7 @@ SLIPS = (
          "a Func is defined with brackets", "write `<name>[<v><rest>] = ...`"),
     Slip(rf"\([^()\n]*\){ASSIGNS}", FUNCTION, *NO_FUNCTION),
     # Numbers and text
+    Slip(r"(?:if|else)\b", r"[^\n\s][ \t]*$", *NO_IF),
     Slip(rf"(?<=[\w.]){OF_FLOATS}\b", rf"{NUMBER}$", *SUFFIX_F),
     Slip(r"\S", rf"{NUMBER}(?P<slip>{OF_FLOATS})$", *SUFFIX_F),
     Slip(rf"(?<=[\w.]){OF_INTEGERS}\b", rf"{NUMBER}$", *SUFFIX_U),
@@ -127,8 +135,7 @@ SLIPS = (
     Slip(r"≤|≥|≠", r"", "`{}` is not read", "write `<=`, `>=` or `!=`"),
     # Statements of other languages
     Slip(r"for\b|while\b", r"", *NO_LOOP),
-    Slip(r"\w+", r"\b(?:if|else)$", "there is no `if`",
-         "write `select(condition, a, b)`, or `where condition` after an update"),
+    Slip(r"\w+", r"\b(?:if|else)$", *NO_IF),
     Slip(r"let\b", r"", "`let` stands in a value and begins no statement", CONSTANT),
 )  # fmt: skip
 
