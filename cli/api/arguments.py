@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hbc.cli.api.arrays import CPU, View, check_element, view_of
 from hbc.cli.api.said import in_python
+from hbc.cli.files.nibbles import unpacked
 from hbc.cli.files.scalars import parameters, scalar_array
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
 from hbc.frontend.program.funcs import Image, Packed, Pipeline
@@ -106,8 +107,10 @@ def plan_of(
     inputs: Sequence[Any],
     outs: Sequence[Any],
     given: Mapping[str, int],
+    shapes_held: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Plan:
-    """Checks types, devices, shapes and strides. ArgumentError with what is wrong, at which array."""
+    """Checks types, devices, shapes and strides. `shapes_held`: of integers of 4 bits, by input, where
+    more is known than the shape of their bytes. ArgumentError with what is wrong, at which array."""
     both = [*zip(p.inputs, inputs, strict=True), *zip(p.outputs, outs, strict=False)]
     images = [i for i, _ in both if not i.is_scalar]
     views = [view_of(a, _what(i)) for i, a in both if not i.is_scalar]
@@ -121,7 +124,7 @@ def plan_of(
         if not view.writable:
             raise ArgumentError(Diagnostic(f"{_what(image)} is read-only, and an output"))
     shapes = tuple(
-        Shape(image, view.shape, f"the array for {_what(image)}")
+        _shape(image, view, (shapes_held or {}).get(image.name))
         for image, view in zip(images, views, strict=True)
     )
     try:
@@ -137,6 +140,13 @@ def plan_of(
         strides = tuple(tuple(s) for s in made)
     results = tuple((extents(o, sizes), o.element, numpy_dtype(o.element)) for o in p.outputs)
     return Plan(tuple(sizes.values()), tuple(sizes), strides, results, device)
+
+
+def _shape(image: Image, view: View, held: tuple[int, ...] | None) -> Shape:
+    origin = f"the array for {_what(image)}"
+    if image.packed is None or held is None:
+        return Shape(image, view.shape, origin)
+    return Shape(unpacked(image, image.packed), held, origin)
 
 
 def _unpacked(image: Image, held: Packed, view: View) -> Diagnostic:

@@ -10,10 +10,10 @@ import numpy as np
 
 from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, size_of, texts_of
 from hbc.cli.api.arrays import CPU, copy_values, like, place
+from hbc.cli.api.int4 import Shapes, in_bytes
 from hbc.cli.api.packed import Packed, call_packed
 from hbc.cli.api.ready import Ready
 from hbc.cli.api.seen import seen, taken
-from hbc.cli.files.nibbles import arrays_in_pairs
 from hbc.cli.files.scalars import parameters
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, InternalError
 from hbc.ir.lang.target import GPU
@@ -63,13 +63,14 @@ class Calls:
         ready = None if named or stream is not None else self._ready
         if ready is not None and (done := ready.call(arrays, out)) is not None:
             return done
+        shapes: Shapes = {}
         if self._packed:
-            arrays, named = arrays_in_pairs(self._compiled.chosen.pipeline, arrays, named)
+            arrays, named, shapes = in_bytes(self._compiled.chosen.pipeline, arrays, named)
         values, sizes = self._in_order(arrays, named)
         copies = self._in_place if out is not None else ()
         if self._in_place and out is None:
-            out = self._overwritten(values, arrays, named, stream)
-        key: list[Any] = [sizes, stream is None]
+            out = self._overwritten(values, arrays, named, shapes, stream)
+        key: list[Any] = [sizes, stream is None, tuple(shapes.items())]
         passed: list[Any] = []
         held: list[Any] = []  # what must live until the code returns
         for value, (what, take, serves) in zip(values, self._parameters, strict=True):
@@ -100,7 +101,7 @@ class Calls:
         known = tuple(key)
         plan = self._plans.get(known)
         if plan is None:
-            plan = self._planned(arrays, named, outs, stream)
+            plan = self._planned(arrays, named, shapes, outs, stream)
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             self._plans[known] = plan
@@ -136,18 +137,20 @@ class Calls:
         return values, tuple(sizes)
 
     def _overwritten(
-        self, values: Sequence[Any], arrays: Sequence[Any], named: Mapping[str, Any], stream: int | None
+        self, values: Sequence[Any], arrays: Sequence[Any], named: Mapping[str, Any], shapes: Shapes,
+        stream: int | None,
     ) -> list[Any]:  # fmt: skip
         """The outputs of a call without `out`: the inputs that are overwritten, new arrays for the rest."""
         outs: list[Any] = [None] * len(self._outputs)
         if len(self._in_place) < len(outs):
-            outs = self._new(self._planned(arrays, named, (), stream), values)
+            outs = self._new(self._planned(arrays, named, shapes, (), stream), values)
         for number, at in self._in_place:
             outs[number] = values[at]
         return outs
 
     def _planned(
-        self, arrays: Sequence[Any], named: Mapping[str, Any], outs: Sequence[Any], stream: int | None
+        self, arrays: Sequence[Any], named: Mapping[str, Any], shapes: Shapes, outs: Sequence[Any],
+        stream: int | None,
     ) -> Plan:  # fmt: skip
         p = self._compiled.chosen.pipeline
         inputs, sizes = arrays_in_order(p, arrays, named)
@@ -157,7 +160,7 @@ class Calls:
                     Diagnostic(f"{a!r} stands where `{image.name}` of `{p.name}` is wanted")
                 )
         plain = [a.array if isinstance(a, Packed) else a for a in inputs]
-        plan = plan_of(p, self._settings, plain, outs, sizes)
+        plan = plan_of(p, self._settings, plain, outs, sizes, shapes)
         self._check_device(plan.device, stream)
         return plan
 

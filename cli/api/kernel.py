@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hbc.cli.api.calls import Calls
-from hbc.cli.api.packed import Packed
+from hbc.cli.api.int4 import to_pack
 from hbc.cli.api.said import as_python_hears
 from hbc.cli.compiled import packs_of
 from hbc.cli.files.scalars import parameters
@@ -65,7 +65,8 @@ class Kernel:
                 known = ", ".join(f"`{n}`" for n in constants)
                 hint = f"there is {known}" if known else f"declare it: `input {name}: ... constant`"
                 raise ArgumentError(Diagnostic(f"`{name}` is no constant input", hint=hint))
-        made = {name: Packed(self.name, name, array) for name, array in named.items()}
+        p = self.compiled.chosen.pipeline
+        made = {name: to_pack(p, name, array) for name, array in named.items()}
         return next(iter(made.values())) if len(made) == 1 else made
 
     def build(self) -> Kernel:

@@ -23,8 +23,11 @@ class Packed:
     """What `kernel.pack(F=...)` gives; a call takes it where it takes the input. What was packed stays as it
     is when the array is changed later."""
 
-    def __init__(self, kernel: str, name: str, array: Any) -> None:
-        self.kernel, self.name, self.array = kernel, name, array
+    def __init__(
+        self, kernel: str, name: str, array: Any, shape: tuple[int, ...] | None = None
+    ) -> None:
+        """`shape`: of the integers of 4 bits that the bytes of `array` hold, where it is known."""
+        self.kernel, self.name, self.array, self.shape = kernel, name, array, shape
         self._memory: dict[tuple[int, ...], tuple[np.ndarray[Any, Any], int]] = {}
         self._lock = threading.Lock()
 

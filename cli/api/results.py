@@ -111,12 +111,13 @@ def copied(
     import numpy as np
 
     from hbc.cli.api.arguments import arrays_in_order, plan_of
-    from hbc.cli.files.nibbles import arrays_in_pairs
+    from hbc.cli.api.int4 import in_bytes
     from hbc.ir.meaning.numpy_types import numpy_dtype
 
     p = compiled.chosen.pipeline
-    inputs, sizes = arrays_in_order(p, *arrays_in_pairs(p, arrays, named))
-    plan = plan_of(p, settings, inputs, (), sizes)
+    *given, shapes = in_bytes(p, arrays, named)
+    inputs, sizes = arrays_in_order(p, *given)
+    plan = plan_of(p, settings, inputs, (), sizes, shapes)
     copies = {
         image.name: np.array(array, order="C", copy=None).view(numpy_dtype(image.element))
         for image, array in zip(p.inputs, inputs, strict=True)
