@@ -168,7 +168,13 @@ def directive(step: ast.Step, stage: Stage | None, block: Block) -> Directive | 
         scope.report(f"`{name}` does not take {counted(len(plain), 'argument')}", step.span,
                      f"write {forms_of(form)}")  # fmt: skip
         return None
-    read = [argument(a, kind, form, stage, block) for a, kind in zip(plain, kinds, strict=True)]
+    read: list[str | int | Stage | ir.Expr | None] = []
+    around = stage
+    for a, kind in zip(plain, kinds, strict=True):
+        value = argument(a, kind, form, around, block)
+        if isinstance(value, Stage):
+            around = value  # a loop that is named behind a stage is one of it
+        read.append(value)
     options = [option(a, form, step, block) for a in args if isinstance(a, ast.Option)]
     if form.tail and options and Kind.FACTOR not in kinds:
         scope.report(f"`{name}` splits nothing here and has no tail", step.span,

@@ -32,8 +32,9 @@ def _registers(a: ir.Allocate, target: Target) -> int:
 
 
 def _warning(a: ir.Allocate, count: int, have: int) -> Diagnostic:
+    stage = a.buffer.partition(".")[0]  # without the number of what a movement keeps
     return Diagnostic(
-        f"`{a.buffer}` fills {count} vector registers, and the machine has {have}: some of it will be in"
+        f"`{stage}` fills {count} vector registers, and the machine has {have}: some of it will be in"
         " memory",
         a.span,
         "compute fewer of its elements at once: smaller tiles, or fewer loops unrolled",
