@@ -26,9 +26,10 @@ def in_bytes(
     images = {i.name: i for i in p.inputs if i.packed is not None}
     if not images or "ml_dtypes" not in sys.modules:
         return arrays, named, {}
-    found, said, shapes = list(arrays), dict(named), {}
+    found, said = list(arrays), dict(named)
+    shapes: dict[str, tuple[int, ...]] = {}
     for at, name in enumerate(parameters(p)):
-        value = arrays[at] if at < len(arrays) else named.get(name)
+        value: Any = arrays[at] if at < len(arrays) else named.get(name)
         if type(value) is Packed:
             shape = value.shape
         elif name in images and is_array_of(images[name], value):

@@ -115,8 +115,8 @@ def copied(
     from hbc.ir.meaning.numpy_types import numpy_dtype
 
     p = compiled.chosen.pipeline
-    *given, shapes = in_bytes(p, arrays, named)
-    inputs, sizes = arrays_in_order(p, *given)
+    arrays, named, shapes = in_bytes(p, arrays, named)
+    inputs, sizes = arrays_in_order(p, arrays, named)
     plan = plan_of(p, settings, inputs, (), sizes, shapes)
     copies = {
         image.name: np.array(array, order="C", copy=None).view(numpy_dtype(image.element))
