@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hbc.cli.show.options import json_option, settings_option
+from hbc.cli.show.options import files_argument, json_option, settings_option
 from hbc.cli.show.report import Json, diagnostic_json, notice, print_json, show_diagnostics
 from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, distinct
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@files_argument("files")
 @settings_option
 @json_option
 def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool) -> None:

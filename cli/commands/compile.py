@@ -14,7 +14,7 @@ from hbc.cli.files.read_source import source_name
 from hbc.cli.forms.built import Made
 from hbc.cli.forms.table import FORMS, STDOUT, default_form, emit
 from hbc.cli.show import completion
-from hbc.cli.show.options import choice_options, fallback_option, json_option
+from hbc.cli.show.options import choice_options, fallback_option, files_argument, json_option
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, did_you_mean
 from hbc.ir.ground.printable import printable_line
 from hbc.ir.ground.record import record
@@ -31,7 +31,7 @@ FILE_ENDS = frozenset((".c", ".h", ".cpp", ".hb", *(f".{form}" for form in FORMS
 
 
 @click.command("compile")
-@click.argument("kernels", nargs=-1, required=True, type=click.Path(path_type=Path))
+@files_argument("kernels")
 @choice_options
 @fallback_option
 @click.option(

@@ -16,6 +16,7 @@ from hbc.cli.show.options import (
     LONGEST,
     Seconds,
     example_option,
+    files_argument,
     json_option,
     settings_option,
     thread_count,
@@ -43,7 +44,7 @@ class Side:
 
 
 @click.command("diff")
-@click.argument("kernels", nargs=-1, required=True, type=click.Path(path_type=Path))
+@files_argument("kernels")
 @settings_option
 @click.option(
     "--schedule", "schedules", multiple=True, metavar="NAME", shell_complete=completion.schedules,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show import completion
-from hbc.cli.show.options import json_option, kernel_option, settings_option
+from hbc.cli.show.options import json_option, kernel_argument, kernel_option, settings_option
 from hbc.ir.ground.printable import printable
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ HEADINGS = ("", "instruction", "loops along its rows", "operands", "cycles", "pe
 )  # fmt: skip
 @click.option("--all", "show_all", is_flag=True, help="Show every mapping, and not the first few.")
 @kernel_option
-@click.argument("kernel", type=click.Path(path_type=Path))
+@kernel_argument
 @json_option
 def command(
     kernel: Path, only: str | None, settings: Mapping[str, str], target: str | None, isa: tuple[Path, ...],

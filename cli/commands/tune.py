@@ -11,14 +11,13 @@ import click
 from hbc.cli.show import completion
 from hbc.cli.show.options import (
     LONGEST,
-    NAMED,
     Seconds,
     example_option,
     json_option,
+    kernel_argument,
     kernel_option,
     settings_option,
 )
-from hbc.ir.ground.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
     pass
@@ -72,10 +71,9 @@ STRATEGIES = ("model", "random", "unit")
 @example_option
 @json_option
 @kernel_option
-@click.argument("kernel", type=click.Path(path_type=Path))
-@click.argument("sizes", nargs=-1, metavar="[NAME=VALUE]...")
+@kernel_argument
 def command(
-    kernel: Path, only: str | None, sizes: tuple[str, ...], settings: Mapping[str, str],
+    kernel: Path, only: str | None, settings: Mapping[str, str],
     isa: tuple[Path, ...], target: str | None, trials: int, seconds: float, journal: Path | None,
     write: bool, strategy: str, seed: int, layers: Path | None, plot: Path | None, threads: int,
     workers: str | None, fresh: bool, example: str | None, as_json: bool,
@@ -92,18 +90,7 @@ def command(
 
     options = Options(strategy, trials, seconds, seed, usual_processes(), fresh)
     session = Session(
-        kernel, only, {**settings, **_sizes(sizes)}, isa, target, journal, write, layers, threads, example,
+        kernel, only, settings, isa, target, journal, write, layers, threads, example,
         as_json, options, plot, workers,
     )  # fmt: skip
     run_session(session)
-
-
-def _sizes(texts: tuple[str, ...]) -> dict[str, str]:
-    sizes = {}
-    for text in texts:
-        match = NAMED.fullmatch(text)
-        if match is None:
-            hint = "sizes are written as N=1024"
-            raise UsageError(Diagnostic(f"`{text}` is not NAME=VALUE", hint=hint))
-        sizes[match[1]] = match[2]
-    return sizes

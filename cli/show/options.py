@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from hbc.ir.ground.diag import Diagnostic, UsageError
 Function = TypeVar("Function", bound=Callable[..., Any])
 NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 LONGEST = 1e6  # seconds: eleven days
+BEHIND = "hbc.behind"  # what of a context keeps the NAME=VALUE behind the file
 
 
 class Seconds(click.FloatRange):
@@ -34,29 +35,62 @@ class Seconds(click.FloatRange):
         return number
 
 
-def _settings(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+def _settings(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """Those of --set, and those that stand behind the kernel."""
     values: dict[str, str] = {}
-    for text in texts:
+    behind: Sequence[str] = ctx.meta.get(BEHIND, ())
+    for text, said in [*((t, f"--set {t}") for t in texts), *((t, t) for t in behind)]:
         match = NAMED.fullmatch(text)
         if match is None:
+            example = "--set N=1024" if said != text else "N=1024"
             raise UsageError(
-                Diagnostic(f"`--set {text}` is not NAME=VALUE", hint="for example --set N=1024")
+                Diagnostic(f"`{said}` is not NAME=VALUE", hint=f"for example {example}")
             )
-        if values.get(match[1], match[2]) != match[2]:
+        name, value = match[1], match[2]
+        if values.setdefault(name, value) != value:
+            called = f"--set {name}" if text in texts else name
             raise UsageError(
-                Diagnostic(
-                    f"`--set {match[1]}` is given twice, as {values[match[1]]} and as {match[2]}"
-                )
+                Diagnostic(f"`{called}` is given twice, as {values[name]} and as {value}")
             )
-        values[match[1]] = match[2]
     return values
+
+
+def _behind(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> None:
+    ctx.meta[BEHIND] = texts
+
+
+def _files(ctx: click.Context, param: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The files; what is NAME=VALUE and no file is kept for `_settings`."""
+    settings = [f for f in files if NAMED.fullmatch(str(f)) and not f.exists()]
+    ctx.meta[BEHIND] = tuple(map(str, settings))
+    found = tuple(f for f in files if f not in settings)
+    if not found:
+        raise click.MissingParameter(ctx=ctx, param=param, param_hint=f"'{str(param.name).upper()}...'")
+    return found
 
 
 settings_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
     shell_complete=completion.settings,
-    help="Override a size, a param or a type; may be repeated.",
+    help="Override a size, a param or a type, as NAME=VALUE behind the file does; may be repeated.",
 )  # fmt: skip
+
+
+def kernel_argument(function: Function) -> Function:
+    """KERNEL and what of it is set, which is asked for before --set is."""
+    behind = click.argument(
+        "behind", nargs=-1, metavar="[NAME=VALUE]...", is_eager=True, expose_value=False, callback=_behind,
+        shell_complete=completion.settings,
+    )  # fmt: skip
+    return click.argument("kernel", type=click.Path(path_type=Path))(behind(function))
+
+
+def files_argument(name: str) -> Callable[[Function], Function]:
+    """Several files, and what of them is set."""
+    return click.argument(
+        name, nargs=-1, required=True, type=click.Path(path_type=Path), is_eager=True, callback=_files,
+        metavar=f"{name.upper()}... [NAME=VALUE]...",
+    )  # fmt: skip
 
 
 def kernel_options(function: Function) -> Function:
@@ -66,8 +100,7 @@ def kernel_options(function: Function) -> Function:
 
 def program_options(function: Function) -> Function:
     """KERNEL, --kernel, --target, --isa, --schedule and --set: what says which program is meant."""
-    argument = click.argument("kernel", type=click.Path(path_type=Path))
-    return argument(choice_options(function))
+    return kernel_argument(choice_options(function))
 
 
 fallback_option = click.option(
