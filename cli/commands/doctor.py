@@ -27,6 +27,7 @@ MODULES = {
         "figures of `hbc tune --plot`, `hbc bench --plot` and samples/bench",
     ),
     "pygls": ("hbc[lsp]", "`hbc lsp`, which serves editors"),
+    "distributed": ("hbc[fleet]", "`hbc tune --workers`, which measures on other machines"),
     "soundfile": ("hbc[sound]", "FLAC and OGG files for `hbc run`; WAV needs nothing"),
     "scipy": ("hbc[bench]", "a peer of samples/bench"),
     "cv2": ("hbc[bench]", "OpenCV, a peer of samples/bench"),

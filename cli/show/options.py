@@ -65,14 +65,16 @@ def _files(ctx: click.Context, param: click.Parameter, files: tuple[Path, ...]) 
     ctx.meta[BEHIND] = tuple(map(str, settings))
     found = tuple(f for f in files if f not in settings)
     if not found:
-        raise click.MissingParameter(ctx=ctx, param=param, param_hint=f"'{str(param.name).upper()}...'")
+        raise click.MissingParameter(
+            ctx=ctx, param=param, param_hint=f"'{str(param.name).upper()}...'"
+        )
     return found
 
 
 settings_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
     shell_complete=completion.settings,
-    help="Override a size, a param or a type, as NAME=VALUE behind the file does; may be repeated.",
+    help="Override a size, a param or a type; may be repeated.",
 )  # fmt: skip
 
 
