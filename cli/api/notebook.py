@@ -6,6 +6,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from hbc.frontend.program.declared import declared_type
 from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def as_html(compiled: Compiled, loops: str, threads: int) -> str:
     rows = [("input", i) for i in p.inputs] + [("output", o) for o in p.outputs]
     arrays = "".join(
         f"<tr><td>{kind}</td><td><code>{escape(image.name)}</code></td>"
-        f"<td><code>{escape(image.declared)}</code></td></tr>"
+        f"<td><code>{escape(declared_type(image))}</code></td></tr>"
         for kind, image in rows
     )
     language = "CUDA" if target.machine == GPU else "C"

@@ -6,6 +6,7 @@ from hbc.cli.editor.names import GLOBAL, Occurrence
 from hbc.cli.editor.reading import Reading
 from hbc.cli.show.words import described, word_at
 from hbc.frontend.directives.loop_tree import loop_tree
+from hbc.frontend.program.declared import declared_type
 from hbc.frontend.program.funcs import Func, Image, Pipeline, Schedule
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.lang.show import show
@@ -69,7 +70,7 @@ def _belongs(owner: str) -> str:
 
 
 def _array(a: Image) -> str:
-    return f"{a.name}: {a.declared}"
+    return f"{a.name}: {declared_type(a)}"
 
 
 def _func(f: Func) -> str:

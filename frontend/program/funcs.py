@@ -12,7 +12,6 @@ from dataclasses import field
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.show import show
 from hbc.ir.lang.types import DType
 
 
@@ -58,14 +57,6 @@ class Image:
     @property
     def is_scalar(self) -> bool:
         return not self.extents
-
-    @property
-    def declared(self) -> str:
-        """Its type as the file has it: `f32[M, N]`."""
-        element, extents = self.element, self.extents
-        if self.packed is not None:
-            element, extents = self.packed.element, (*extents[:-1], self.packed.extent)
-        return f"{element}[{', '.join(map(show, extents))}]"
 
 
 @record

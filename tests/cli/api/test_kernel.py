@@ -83,7 +83,7 @@ def test_verify_and_bench() -> None:
         (TEXT, {"target": "avx5"}, hbc.UsageError, "there is no target `avx5`"),
         (TEXT, {"schedule": "fast"}, hbc.UsageError, "no schedule `fast`"),
         (TEXT, {"threads": 0}, hbc.UsageError, "at least one thread"),
-        (TEXT, {"N": [1]}, hbc.UsageError, "`N` is a list"),
+        (TEXT, {"N": [1]}, hbc.UsageError, "`N` is of type `list`"),
         (TEXT, {"M": 4}, hbc.UsageError, "error: M: the file has no such size, param or type"),
     ],
 )  # fmt: skip
