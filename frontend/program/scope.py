@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from hbc.frontend.program.cells import Cells
+from hbc.frontend.program.foreign_types import called_here
 from hbc.frontend.program.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import (
@@ -93,8 +94,12 @@ class Scope:
         """`what` is the kind of thing that was looked for, such as `size`."""
         if name in self.broken:
             return
+        known = tuple(known)
         names = sorted(set(known))
-        hint = f"write `{PYTHON[name]}`" if name in PYTHON else did_you_mean(name, names)
+        foreign = f"write `{PYTHON[name]}`" if name in PYTHON else None
+        if what == "type":
+            foreign = called_here(name)
+        hint = foreign or did_you_mean(name, names)
         declared = self.declared.get(name)
         if declared is not None:
             note = Note(f"`{name}` is {declared.what}", declared.span)
@@ -103,7 +108,9 @@ class Scope:
                 hint = f"write `{name}`, without indices"
             self.report(f"`{name}` is {declared.what}, not {article} {what}", span, hint, note)
             return
-        if hint is None and 0 < len(names) <= 8:
+        if hint is None and what == "type":
+            hint = f"the types are {', '.join(f'`{n}`' for n in known)}"
+        elif hint is None and 0 < len(names) <= 8:
             hint = "known here: " + ", ".join(f"`{n}`" for n in names)
         self.report(f"unknown {what} `{name}`", span, hint)
 
