@@ -101,7 +101,7 @@ def _positions(e: ir.Expr, unit: Unit) -> str:
         return machine.put("add", t, lanes, (_broadcast(offsets[0], lanes, unit), rest), unit)
     if isinstance(e, ir.Ramp):
         inner = e.base.type.lanes
-        line = constants(tuple(lane // inner for lane in range(lanes)), t.bits)
+        line = constants(tuple(lane // inner for lane in range(lanes)), t)
         steps = binary(ir.Op.MUL, line, broadcast(e.stride, e.lanes))
         return vector(ir.Binary(ir.Op.ADD, broadcast(e.base, e.lanes), steps), unit)
     if isinstance(e, ir.Broadcast):

@@ -77,7 +77,7 @@ def _small(op: ir.Op, offsets: tuple[int, ...], limit: ir.Expr, native_bits: int
     if len(offsets) * bits > native_bits:
         return None
     bound = cast(element, clamp(limit, low, high))
-    return ir.Binary(op, constants(offsets, bits), broadcast(bound, len(offsets)))
+    return ir.Binary(op, constants(offsets, element), broadcast(bound, len(offsets)))
 
 
 def possible_lanes(e: ir.Expr) -> list[bool]:

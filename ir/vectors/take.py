@@ -142,7 +142,7 @@ class Take:
                 first, own = self(e.base, low[:period]), self(e.stride, low[:period])
                 start = plus(first, times(own, steps[0]))
                 return ramp(start, times(own, steps[1] - steps[0]), len(rows))
-        return plus(base, mul(stride, constants(high, e.type.element.bits)))
+        return plus(base, mul(stride, constants(high, e.type.element)))
 
     def _steps(self, base: ir.Expr, stride: ir.Expr, picks: Picks) -> ir.Expr:
         """base + p * stride for each p of picks."""
@@ -150,7 +150,7 @@ class Take:
             return add(base, mul(stride, picks[0]))
         digits = progression(picks)
         if digits is None:
-            return add(base, mul(stride, constants(picks, base.type.element.bits)))
+            return add(base, mul(stride, constants(picks, base.type.element)))
         result = add(base, mul(stride, picks[0]))
         for count, step in digits:
             by = mul(stride, step)
@@ -187,7 +187,7 @@ class Take:
         value = self(e.value, tuple(max(p, 0) for p in lanes))
         if all(p >= 0 for p in lanes):
             return value
-        there = constants(tuple(int(p >= 0) for p in lanes), 64)
+        there = constants(tuple(int(p >= 0) for p in lanes))
         return select(binary(ir.Op.NE, there, 0), value, const(0, value.type))
 
 
@@ -225,9 +225,8 @@ def _tree(op: ir.Op, terms: list[ir.Expr]) -> ir.Expr:
     return terms[0]
 
 
-def constants(values: Picks, bits: int = 64) -> ir.Expr:
+def constants(values: Picks, element: DType = I64) -> ir.Expr:
     """A vector of these integers."""
-    element = integer(bits)
     digits = progression(values)
     if digits is None:
         low = min(values)
