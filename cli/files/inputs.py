@@ -204,6 +204,9 @@ def _random(
     if limits:
         low_int, high_int = max(low_int, int(limits[0])), min(high_int, int(limits[1]))
     if high_int < low_int and 0 not in shape:
+        if limits and fill.span is not None:
+            said = f"`{image.name}` holds no value that `{fill.span.text}` could give"
+            raise error(said, fill.span, "its type and its `bound` say what it holds")
         raise error(f"`{image.name}`: no value lies in its bound", image.span)
     wide = np.int64 if high_int <= np.iinfo(np.int64).max else np.uint64
     return source.integers(low_int, max(high_int, low_int), shape, wide, True).astype(dtype)
