@@ -42,7 +42,7 @@ def bundle_of(job: Job, example: str | None) -> Bundle:
             texts[path] = path.read_bytes()
         except OSError as failure:
             raise error(f"cannot read `{path}`: {failure.strerror}") from failure
-    places = {path: Path(os.path.abspath(path)) for path in texts}  # noqa: PTH100  links stay
+    places = {path: Path(os.path.normpath(path.absolute())) for path in texts}  # links stay
     top = Path(os.path.commonpath([place.parent for place in places.values()]))
     names = {path: place.relative_to(top).as_posix() for path, place in places.items()}
     return {

@@ -28,9 +28,8 @@ def fused(program: RegisterProgram, rows: Locations, machine: Choosing) -> Regis
         cared = needed[sources + number]
         if not cared.any():
             continue
-        fit, operands = ops[number].fit, ops[number].operands
-        for fit, operands in _cuts(ops, number, cared, sources, machine):  # noqa: B007 the last
-            pass
+        own = ops[number].fit, ops[number].operands
+        fit, operands = [own, *_cuts(ops, number, cared, sources, machine)][-1]
         ops[number] = Op(fit, operands)
         source = reads(fit)[cared]
         for at, operand in enumerate(operands):

@@ -58,10 +58,10 @@ def test_words_that_are_names_elsewhere(line: str, kind: str) -> None:
 def test_words_that_are_names_elsewhere_in_vim(tmp_path: Path) -> None:
     vim = shutil.which("vim")
     if vim is None:
-        pytest.skip("there is no vim")
+        pytest.skip("no vim: its colours are compared where it is installed")
     said = subprocess.run([vim, "--version"], capture_output=True, text=True, check=False).stdout
     if "+syntax" not in said:
-        pytest.skip("this vim has no colours")
+        pytest.skip("this vim was built without +syntax")
     text, script = tmp_path / "a.hb", tmp_path / "ask.vim"
     text.write_text("\n".join(line.replace("#", "") for line, _ in IN_CONTEXT) + "\n")
     asked = [f"{n}, {line.index('#') + 1}" for n, (line, _) in enumerate(IN_CONTEXT, 1)]

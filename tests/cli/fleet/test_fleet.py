@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from local_cluster import Cluster, local_cluster
-from tuning_fakes import GEMM, QUICK
+from tuning_fakes import GEMM, QUICK, tuned
 
 from hbc.cli.fleet import fleet, told
 from hbc.cli.fleet.crew import Crew
@@ -68,12 +68,6 @@ def kernel(folder: Path, text: str) -> Path:
     path = folder / "kernel.hb"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def tuned(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple:
-    assert exit_code_of(["tune", *map(str, arguments), "--json"]) == code
-    said = capsys.readouterr()
-    return json.loads(said.out) if said.out else None, said.err
 
 
 def test_one_of_three_workers_is_killed(

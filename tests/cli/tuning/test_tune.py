@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tuning_fakes import GEMM, QUICK, TARGET, Fakes
+from tuning_fakes import GEMM, QUICK, TARGET, Fakes, tuned
 
 from hbc.cli.main import exit_code_of
 from hbc.cli.measuring.trial import Built, Failure, State
@@ -37,12 +37,6 @@ def gemm(tmp_path: Path) -> Path:
     path = tmp_path / "gemm.hb"
     path.write_text(GEMM, encoding="utf-8")
     return path
-
-
-def tuned(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple:
-    assert exit_code_of(["tune", *map(str, arguments), "--json"]) == code
-    said = capsys.readouterr()
-    return json.loads(said.out) if said.out else None, said.err
 
 
 def test_the_best_is_measured_and_written(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:

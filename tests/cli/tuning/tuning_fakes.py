@@ -1,12 +1,17 @@
-"""A space, a builder and a meter without compilers: what they say is known, and so is the best."""
+"""A space, a builder and a meter without compilers: what they say is known, and so is the best. And a small
+gemm, for the command itself."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+import pytest
+
+from hbc.cli.main import exit_code_of
 from hbc.cli.measuring.track import BATCH, Here
 from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial
 from hbc.cli.tuning.search import Search
@@ -30,6 +35,13 @@ example { M = 48; N = 64; K = 32; A = random(1, -1, 1); B = random(2, -1, 1) }
 """
 TARGET = "avx2" if can_run(TARGETS["avx2"]) else "c"
 QUICK = ("--trials", "4", "--time", "200", "--target", TARGET)
+
+
+def tuned(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple:
+    """What `hbc tune --json` prints, None where that is nothing, and what it says on stderr."""
+    assert exit_code_of(["tune", *map(str, arguments), "--json"]) == code
+    said = capsys.readouterr()
+    return json.loads(said.out) if said.out else None, said.err
 
 
 @dataclass

@@ -39,6 +39,7 @@ from tree_numbers import (
     binary,
     cast,
     function,
+    of_4_bits,
     select,
     type_of,
     unary,
@@ -65,16 +66,6 @@ STARTS: dict[str, tuple[Number, str]] = {
     "any": (np.bool_(False), "or"),
     "all": (np.bool_(True), "and"),
 }
-
-
-def of_4_bits(held: Any, kind: str, count: int) -> Any:
-    """Rows of so many integers out of bytes, the low 4 bits of each before the high ones."""
-    every = np.stack([held & 15, held >> 4], axis=-1).reshape(*held.shape[:-1], -1)[..., :count]
-    return (
-        every
-        if kind == "u4"
-        else np.where(every > 7, every.astype(np.int8) - 16, every).astype("i1")
-    )
 
 
 class Meaning:

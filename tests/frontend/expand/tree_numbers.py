@@ -210,3 +210,11 @@ def function(name: str, a: Number) -> Number:
     if a is BEYOND or isinstance(a, Typed):
         return a
     return _rounded(FUNCTIONS[name](np.float64(a)), type_of(a))
+
+
+def of_4_bits(held: Any, kind: str, count: int) -> Any:
+    """Rows of so many integers out of bytes, the low 4 bits of each before the high ones."""
+    every = np.stack([held & 15, held >> 4], axis=-1).reshape(*held.shape[:-1], -1)[..., :count]
+    return (
+        every if kind == "u4" else np.where(every > 7, every.astype("i1") - 16, every).astype("i1")
+    )
