@@ -3,7 +3,6 @@
 # its dot products. A part of the suite that takes a minute each; tests/README.md says what runs where.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-python=${PYTHON:-.venv/bin/python}
 # Those that ask what the processor has: what lies beside them in these files and folders does the same on any
 # (so do test_registers, test_index_width and the faults of the emulator, which took a fifth of the time).
 tests=(
@@ -24,7 +23,7 @@ trap 'rm -rf "$logs"' EXIT
 running=()
 for lacking in -avx512f,-avx_vnni,-amx_tile \
     -avx512_vnni,-avx512_bf16,-avx512vbmi,-avx_vnni,-amx_tile; do
-    HBC_FEATURES=$lacking "$python" -m pytest --timeout=900 --numprocesses="${WORKERS:-auto}" --dist=loadfile \
+    HBC_FEATURES=$lacking .venv/bin/python -m pytest --timeout=900 --numprocesses="${WORKERS:-auto}" --dist=loadfile \
         --quiet -k "not ($elsewhere)" "${tests[@]}" >"$logs/$lacking" 2>&1 &
     running+=($!)
 done
