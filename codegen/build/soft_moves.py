@@ -164,8 +164,8 @@ def _saturate(m: re.Match[str], bits: int) -> Operation:
     sign, width, wanted = "u" if m[1] == "us" else "i", int(m[2]), int(m[3])
     a, b, n = f"{sign}{width}", f"{sign}{wanted}", bits // width
     high = (1 << (wanted - (sign == "i"))) - 1
-    low = -high - 1 if sign == "i" else 0
-    value = f"({C_LANES[b]})(x[i] > {high} ? {high} : x[i] < {low} ? {low} : x[i])"
+    below = f"x[i] < {-high - 1} ? {-high - 1} : " if sign == "i" else ""
+    value = f"({C_LANES[b]})(x[i] > {high} ? {high} : {below}x[i])"
     return Operation(b, n, [Register("x", a, n)], value)
 
 

@@ -29,6 +29,11 @@ MOVES = [
     for s in ("ps", "pd", "epi8", "epi16", "epi32", "epi64")
     if not (stem.startswith("unpack") and s == "ps")
 ]
+NARROWED = [  # to the nearest that the narrower type has
+    f"cvt{sign}epi{width}_epi{wanted}"
+    for sign in ("s", "us")
+    for width, wanted in ((16, 8), (32, 8), (32, 16), (64, 8), (64, 16), (64, 32))
+]
 MEMORY = [
     *(f"{stem}_{s}" for stem in ("loadu", "storeu") for s in ("ps", "pd", "si512")),
     *(
@@ -51,7 +56,7 @@ def printed() -> Iterator[str]:
         if isinstance(cast, str):
             yield from re.findall(r"_mm512_(\w+)\(", cast.format("a", p="_mm512"))
     yield from ("test_epi8_mask", "mask_test_epi8_mask", "maskz_set1_epi8")
-    yield from (*MOVES, *MEMORY)
+    yield from (*MOVES, *NARROWED, *MEMORY)
 
 
 @pytest.mark.parametrize("name", sorted(set(printed())))
