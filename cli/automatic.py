@@ -10,13 +10,14 @@ from hbc.cli.instruction_set import instructions_of
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of, why_idle
+from hbc.frontend.automatic_gpu.candidates import gpu_candidates
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.regions.promises import promises_among
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import TARGETS, Target, scheduled_for
+from hbc.ir.lang.target import GPU, TARGETS, Target, scheduled_for
 from hbc.ir.passes.register_pressure import register_pressure
 
 AUTO = "auto"  # --schedule auto
@@ -47,7 +48,8 @@ def automatic(
     trial = name
     while trial in [s.name for s in p.schedules]:
         trial += "_"  # the one that is there stays while another is tried
-    for candidate in candidates(p, target, settings, trial, instructions):
+    made_by = gpu_candidates if target.machine == GPU else candidates
+    for candidate in made_by(p, target, settings, trial, instructions):
         try:
             schedule, kernel = _tried(p, candidate, target, settings, fix_sizes)
         except HbcError as failure:

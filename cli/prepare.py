@@ -63,13 +63,11 @@ def choose(
         if better is not None:
             chosen_target, made = better
             return Chosen(pipeline, chosen_target, made.schedule, plain_loops, made)
-    if chosen is not None and is_open(chosen) and chosen_target.machine != GPU:
+    if chosen is not None and is_open(chosen):
         chosen = _closed(pipeline, chosen, chosen_target, settings, fix_sizes)
-    elif chosen is None and chosen_target.machine != GPU:
+    elif chosen is None:
         made = _made(pipeline, chosen_target, settings, fix_sizes)
         chosen = None if made is None else made.schedule
-    elif chosen is None or is_open(chosen):
-        notice(f"note: {_mapped(pipeline, chosen, chosen_target, asked)}")
     return Chosen(pipeline, chosen_target, chosen, plain_loops, made)
 
 
@@ -103,31 +101,37 @@ def _closed(
     *own, _ = chosen.choices
     made = automatic(p, target, settings, fix_sizes)
     names = " and ".join(f"`{s.name}`" for s in own)
-    what = "plain loops" if made is None else "schedule auto"
+    what = "schedule auto" if made is not None else _plain(target)
     where = f"at sizes that {names} {'is' if len(own) == 1 else 'are'} not for"
-    about = "no automatic schedule suits this kernel" if made is None else made.about
+    about = _unsuited(p, target) if made is None else made.about
     notice(f"note: {what} for `{target.name}` {where}: {about}")
     return chosen if made is None else several((*own, made.schedule), target.name)
 
 
-def _mapped(p: Pipeline, chosen: Schedule | None, target: Target, asked: bool) -> str:
-    """What becomes of loops on a GPU that no schedule of the file speaks of."""
-    from hbc.frontend.directives.gpu_default import THREADS_A_BLOCK, one_thread_steps
+def _plain(target: Target) -> str:
+    """What loops become that no schedule speaks of."""
+    from hbc.frontend.directives.gpu_default import THREADS_A_BLOCK
+
+    return f"plain blocks of {THREADS_A_BLOCK} threads" if target.machine == GPU else "plain loops"
+
+
+def _unsuited(p: Pipeline, target: Target) -> str:
+    """Why there is no schedule, and what that means on a GPU."""
+    text = "no automatic schedule suits this kernel"
+    if target.machine != GPU:
+        return text
+    text += ": a thread for each element, without shared memory and tensor cores"
+    return f"{text}{_alone(p, None)}"
+
+
+def _alone(p: Pipeline, schedule: Schedule | None) -> str:
+    """What one thread of a GPU does."""
+    from hbc.frontend.directives.gpu_default import one_thread_steps
     from hbc.frontend.directives.schedule import apply_schedule
 
-    own = [] if chosen is None else [f"`{s.name}`" for s in chosen.choices[:-1]]
-    of_file = f"no schedule of the file is for `{target.name}`, and "
-    if own:
-        of_file = f"at sizes that {' and '.join(own)} {'is' if len(own) == 1 else 'are'} not for, "
-    text = (
-        f"{'' if asked else of_file}hbc makes no schedules for GPUs: plain blocks of {THREADS_A_BLOCK} "
-        "threads, a thread for each element, without shared memory and tensor cores"
-    )
-    alone = one_thread_steps(apply_schedule(p, None, True)[1])
-    if not alone:
-        return text
+    alone = one_thread_steps(apply_schedule(p, schedule, True)[1])
     steps = " and ".join(f"`{s}`" for s in alone)
-    return f"{text}; one thread does all of {steps}, along reductions alone"
+    return f"; one thread does all of {steps}, along reductions alone" if alone else ""
 
 
 def _made(
@@ -138,9 +142,11 @@ def _made(
 
     made = automatic(p, target, settings, fix_sizes)
     if made is None:
-        notice(f"note: plain loops for `{target.name}`: no automatic schedule suits this kernel")
+        notice(f"note: {_plain(target)} for `{target.name}`: {_unsuited(p, target)}")
     else:
         idle = f"; plain vectors: {made.idle}" if made.idle else ""
+        if target.machine == GPU:
+            idle = _alone(p, made.schedule)
         notice(f"note: schedule auto for `{target.name}`: {made.about}{idle}")
     return made
 

@@ -74,10 +74,11 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
 
 def inlined(
     p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = (), choices: Choices | None = None,
-    edges: bool = True,
+    edges: bool = True, keeping: float = KEPT,
 ) -> Graph:  # fmt: skip
     """The graph of the Funcs that are kept. With instructions that multiply what is not converted yet,
-    conversions are left to them. Without `edges`, those that are never met at these sizes are none."""
+    conversions are left to them. Without `edges`, those that are never met at these sizes are none.
+    `keeping`: operations in the time that it takes to keep an element."""
     choices = Choices() if choices is None else choices
     funcs = {f.name: f for f in p.funcs if f.table_shape is None}
     graph = graph_of(p, funcs, sizes)
@@ -93,7 +94,7 @@ def inlined(
             gone[name] = plain
             continue
         formula = measure(new.pure, {})
-        cheap = _is_cheap(graph, new, kept, formula) or bool(dots and _widens(new, graph))
+        cheap = _is_cheap(graph, new, kept, formula, keeping) or bool(dots and _widens(new, graph))
         if not (func.updates or name in graph.outputs or formula.length > LONGEST):
             cheap = choices.pick(f"{name}.inline", cheap, (True, False))
         if cheap:
@@ -123,7 +124,9 @@ def _widens(func: Func, graph: Graph) -> bool:
     return isinstance(inner, ir.Access) and inner.type.element.bits < e.type.element.bits
 
 
-def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formula) -> bool:
+def _is_cheap(
+    graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formula, keeping: float
+) -> bool:
     """Whether to compute it at each use takes no longer than to keep it."""
     if func.updates or func.name in graph.outputs:
         return False
@@ -131,7 +134,7 @@ def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formu
         return False
     if ends_a_sum(func, kept):
         return False
-    if joint_is_cheap(graph, func, kept):
+    if joint_is_cheap(graph, func, kept, keeping):
         return True
     uses, lanes = 0, set()
     for s in graph.readers(func.name):
@@ -145,10 +148,12 @@ def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formu
     points = volume(graph.box(func.name))
     if isinstance(func.pure, ir.Access | ir.Const | ir.Var) and again <= READ:
         return True
-    return uses * again <= (points * (once + KEPT) + uses * READ) * SLACK
+    return uses * again <= (points * (once + keeping) + uses * READ) * SLACK
 
 
-def joint_is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func]) -> bool:
+def joint_is_cheap(
+    graph: Graph, func: Func, kept: Mapping[str, Func], keeping: float = KEPT
+) -> bool:
     """The same of all Funcs together that one step reads and that take elements of others as they are, as the
     products of two gradients are: what several of them read is loaded once."""
     readers = [s.key for s in graph.readers(func.name)]
@@ -166,8 +171,8 @@ def joint_is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func]) -> bool:
     accesses = [n for f in group.values() for n in nodes(f.pure) if isinstance(n, ir.Access)]
     work = sum(cost_of(f.pure, f.variables[-1]) for f in group.values())
     work -= READ * (len(accesses) - len({a.name for a in accesses}))
-    keeping = volume(graph.box(func.name)) * (work + KEPT * len(group)) + times * READ * sum(uses)
-    return times * max(uses) * work <= keeping * SLACK
+    apart = volume(graph.box(func.name)) * (work + keeping * len(group)) + times * READ * sum(uses)
+    return times * max(uses) * work <= apart * SLACK
 
 
 def takes_elements(func: Func, graph: Graph, kept: Mapping[str, Func]) -> bool:

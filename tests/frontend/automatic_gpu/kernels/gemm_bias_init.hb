@@ -1,0 +1,12 @@
+size   M, N, K
+input  A: f16[M, K]
+input  B: f16[K, N]
+input  bias: f32[N]
+output C: f32[M, N]
+
+reduce k in K
+acc[i, j]  = bias[j]
+acc[i, j] += f32(A[i, k]) * f32(B[k, j])
+C[i, j]    = acc[i, j]
+
+example { M = 150; N = 141; K = 77; A = random(1); B = random(2); bias = random(3) }
