@@ -143,7 +143,8 @@ def _matrix_rows(a: ThreadAccess, array: ir.Allocate) -> BankUse | None:
         return None
     at = np.sort(np.array(a.offsets))
     gaps = np.flatnonzero(np.diff(at) != 1)
-    row = int(gaps[0]) + 1 if len(gaps) else inner.lanes  # lanes of a factor that lies turned are no row
+    # Of a factor that lies turned, the innermost lanes are no row.
+    row = int(gaps[0]) + 1 if len(gaps) else inner.lanes
     rows = at.reshape(-1, row) if len(at) % row == 0 else at.reshape(1, -1)
     if row % run or len(rows) % 8 or (np.diff(rows, axis=1) != 1).any():
         return None
