@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TypeVar
 
-from hbc.frontend.automatic.text import Line
+from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.automatic_gpu.blocks import Block, option, ranked
 from hbc.frontend.automatic_gpu.elements import element_lines
 from hbc.frontend.automatic_gpu.product_lines import computed_there, product_lines, taps_within
 from hbc.frontend.automatic_gpu.products import Product, own_product, product_of, with_dot
 from hbc.frontend.automatic_gpu.rows import row_lines, rows_of
+from hbc.frontend.automatic_gpu.split import PIECES, gathering, in_pieces, split_lines
 from hbc.frontend.automatic_gpu.threads import ranked_threads, thread_lines, thread_option
 from hbc.frontend.costs.choices import Option
 from hbc.frontend.costs.dot import Dot
@@ -23,6 +24,7 @@ from hbc.ir.ground.record import mutable
 from hbc.ir.lang.types import Memory
 
 T = TypeVar("T")
+Way = tuple[float, Block, tuple[str, ...]]
 SHOWN = 12  # options of a choice
 MMA, THREADS, PLAIN = "mma", "threads", "plain"
 
@@ -74,16 +76,9 @@ def _product(
     kind = graph.choices.pick(f"{p.sums}.by", by[0], by[1:])
     start = own if p.holder is not None else ["compute_root()"]
     if kind == MMA and tensor is not None:
-        ways = [(c, b, w) for w in taps_within(graph, tensor) for c, b in ranked(tensor, w)]
-        ways.sort(key=lambda each: each[0])
-        found = _picked(graph, f"{p.sums}.block", ways, lambda x: (*option(x[1]), len(x[2])))
-        if found is None:
+        cost = _tensor(graph, tensor, start, made)
+        if cost is None:
             return False
-        cost, block, within = found
-        made.lines += product_lines(graph, tensor, block, within, start)
-        made.about.append(_said(tensor, block))
-        made.selects = True
-        made.held |= {a.name for a in (p.a, p.b) if computed_there(graph, p, a)}
     elif kind == THREADS:
         plain = [(c, t, ()) for c, t in ranked_threads(p)]
         chosen = _picked(graph, f"{p.sums}.threads", plain, lambda x: thread_option(x[1]))
@@ -99,6 +94,47 @@ def _product(
     made.cycles += cost
     made.held.add(p.sums)
     return True
+
+
+def _tensor(graph: Graph, p: Product, own: list[str], made: Composed) -> float | None:
+    """Adds the lines of a product on tensor cores, in pieces where that takes less; its cycles."""
+    there = [a.name for a in (p.a, p.b) if computed_there(graph, p, a)]
+    ways: list[tuple[float, int, Way]] = []
+    for count in (1, *(() if there else PIECES)):
+        piece = (p, 0) if count == 1 else in_pieces(graph, p, count)
+        best = _ways(graph, piece[0])[:1] if piece is not None else []
+        gathered = 0.0 if count == 1 else gathering(p, count)
+        ways += [(way[0] + gathered, count, way) for way in best]
+    if not ways:
+        return None
+    ways.sort(key=lambda each: each[0])
+    pieces = graph.choices.pick(f"{p.sums}.pieces", ways[0][1], [w[1] for w in ways[1:]])
+    product, steps = (p, 0) if pieces == 1 else in_pieces(graph, p, pieces) or (p, 0)
+    before: list[Line] = []
+    if product is not p:
+        before, own = split_lines(graph, p, product, steps)
+    name = f"{p.sums}.block"
+    chosen = _picked(graph, name, _ways(graph, product), lambda x: (*option(x[1]), len(x[2])))
+    assert chosen is not None and p.dot is not None
+    cost, block, within = chosen
+    made.lines += [*before, *product_lines(graph, product, block, within, own)]
+    made.selects = True
+    made.held |= set(there)
+    about = _said(p, block)
+    if product is not p and p.holder is not None:
+        made.lines += element_lines(graph, p.holder, [], vectors=False) or []
+        level = graph.name(graph.funcs[p.holder].variables[-1], "i")
+        made.lines.append(Line(p.sums, (call("compute_at", [p.holder, level]),)))
+        about += f", {pieces} pieces of {steps} steps"
+        cost += gathering(p, pieces)
+    made.about.append(about)
+    return cost
+
+
+def _ways(graph: Graph, p: Product) -> list[Way]:
+    """Blocks and the taps that one copy is for, the fewest cycles first."""
+    ways = [(c, b, w) for w in taps_within(graph, p) for c, b in ranked(p, w)]
+    return sorted(ways, key=lambda each: each[0])
 
 
 def _said(p: Product, b: Block) -> str:

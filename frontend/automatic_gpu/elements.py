@@ -18,8 +18,10 @@ VECTOR = 16  # bytes
 SIDE = 32  # of the squares of a copy that transposes
 
 
-def element_lines(graph: Graph, name: str, own: list[str]) -> list[Line] | None:
-    """None for a number alone."""
+def element_lines(
+    graph: Graph, name: str, own: list[str], vectors: bool = True
+) -> list[Line] | None:
+    """None for a number alone. `vectors`: whether a thread may have several elements."""
     func = graph.funcs[name]
     if not func.variables or func.updates or func.others:
         return None
@@ -27,9 +29,10 @@ def element_lines(graph: Graph, name: str, own: list[str]) -> list[Line] | None:
     *outer, x = func.variables
     reads = [a for s in graph.steps[name] for a in s.reads]
     far = next((a for a in reads if _transposes(a, x, extents)), None)
-    if far is not None and name in graph.outputs:
+    if far is not None and vectors and name in graph.outputs:
         return _transposed(graph, name, far, own)
-    lanes = _vector(graph, name, reads, x) if extents[x] >= LEAST * 4 else 1
+    wide = vectors and extents[x] >= LEAST * 4
+    lanes = _vector(graph, name, reads, x) if wide else 1
     along = LEAST
     while along < THREADS and along * lanes < extents[x]:
         along *= 2

@@ -122,7 +122,8 @@ def _copy(
     last = names[-1]
     place = [f"compute_at({p.sums}.update, {graph.name(p.deep, 'o')})", "store_in(shared)"]
     along = last == k
-    plain = all(isinstance(i, ir.Var) for i in a.indices) and not window and last in (k, s)
+    own = all(isinstance(i, ir.Var) or not mentions(i, side) for i in a.indices)
+    plain = own and not window and last in (k, s)
     width = VECTOR // size
     if not along and size == 1 and plain:
         return _transposed(graph, b, (stage, names, k, s), extent, place)
