@@ -122,10 +122,10 @@ def _as_json(r: Result) -> Json:
 def _trial(t: Trial, share: float | None) -> dict[str, Json]:
     return {
         "seconds": t.seconds, "state": str(t.state), "reason": t.reason or None,
-        "point": {k: _plain(v) for k, v in t.candidate.point.items()}, "about": t.candidate.about,
+        "point": {k: plain(v) for k, v in t.candidate.point.items()}, "about": t.candidate.about,
         **({"worker": t.worker} if t.worker else {}), **({} if share is None else share_keys(share)),
     }  # fmt: skip
 
 
-def _plain(option: object) -> Json:
-    return [_plain(o) for o in option] if isinstance(option, tuple) else option  # type: ignore[return-value]
+def plain(option: object) -> Json:
+    return [plain(o) for o in option] if isinstance(option, tuple) else option  # type: ignore[return-value]

@@ -12,6 +12,7 @@ from pathlib import Path
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.fleet.fleet import Fleet, fleet_at
+from hbc.cli.machine import target_named
 from hbc.cli.measuring.builder import Builders
 from hbc.cli.measuring.job import Job
 from hbc.cli.measuring.measured_on import Machine, this_machine
@@ -70,6 +71,11 @@ def run_session(s: Session) -> None:
         check_plot(s.plot)
     program = one_kernel(s.kernel, s.only)
     p = load_pipeline(program, s.settings)
+    if s.target is not None and target_named(s.target).machine == GPU:
+        from hbc.cli.tuning.gpu_tune import tune_for_gpu
+
+        tune_for_gpu(s, p, replace(target_named(s.target), isa=s.isa), begin)
+        return
     rows = [None] if s.layers is None else rows_of(s.layers, p)
     results: list[Result] = []
     with ExitStack() as owned:
@@ -135,7 +141,6 @@ def _write(s: Session, p: Pipeline, target: Target, best: Sequence[Result]) -> N
 def _target(s: Session, p: Pipeline, machine: Machine) -> Target:
     """That of the command line, else the one that `auto` takes. The machine must run it."""
     from hbc.cli.automatic import best_for
-    from hbc.cli.machine import target_named
 
     def runs(target: Target) -> bool:
         return target.name in machine.runs
@@ -143,7 +148,7 @@ def _target(s: Session, p: Pipeline, machine: Machine) -> Target:
     found = target_named(s.target, runs)
     if s.target is None:
         found = best_for(p, found, s.settings, runs)
-    if found.machine == GPU or (is_foreign(found.machine) and s.workers is None):
+    if is_foreign(found.machine) and s.workers is None:
         hint = "`hbc compile --schedule auto` makes a schedule without measuring"
         what = f"tuning measures on this processor, which is not one for `{found.name}`"
         raise UsageError(Diagnostic(what, hint=hint))

@@ -98,14 +98,14 @@ def reach(p: Product, b: Block, within: tuple[str, ...]) -> int:
     return count
 
 
-def held(p: Product, b: Block, within: tuple[str, ...]) -> Held:
-    """What a block keeps of a multiprocessor."""
+def held(p: Product, b: Block, within: tuple[str, ...], registers: int | None = None) -> Held:
+    """What a block keeps of a multiprocessor. `registers`: of a thread, where they are known."""
     assert p.dot is not None
     words = p.dot.sum.bytes / 4
     sums = int(b.tile[0] * b.tile[1] / WARP * words)
     operands = (b.tile[0] + b.tile[1]) // 4
     shared = b.stages * slot(p, b, within)
-    return Held(b.threads, sums + operands + OWN_REGISTERS, shared)
+    return Held(b.threads, registers or sums + operands + OWN_REGISTERS, shared)
 
 
 def slot(p: Product, b: Block, within: tuple[str, ...]) -> int:
@@ -115,9 +115,11 @@ def slot(p: Product, b: Block, within: tuple[str, ...]) -> int:
     return of_a + taps * b.columns * b.depth * p.b.type.element.bytes
 
 
-def cycles(p: Product, b: Block, within: tuple[str, ...]) -> float:
+def cycles(
+    p: Product, b: Block, within: tuple[str, ...], registers: int | None = None
+) -> float:  # fmt: skip
     """Of the whole product; infinite where a block does not fit."""
-    at_once = held(p, b, within).blocks
+    at_once = held(p, b, within, registers).blocks
     if at_once == 0:
         return math.inf
     count = math.prod(p.extents[v] for v in p.outer)

@@ -10,13 +10,18 @@ from dataclasses import field
 from typing import TypeVar
 
 from hbc.frontend.automatic.text import Line, call
-from hbc.frontend.automatic_gpu.blocks import Block, option, ranked
+from hbc.frontend.automatic_gpu.blocks import Block, cycles, option, ranked
 from hbc.frontend.automatic_gpu.elements import element_lines
 from hbc.frontend.automatic_gpu.product_lines import computed_there, product_lines, taps_within
 from hbc.frontend.automatic_gpu.products import Product, own_product, product_of, with_dot
 from hbc.frontend.automatic_gpu.rows import row_lines, rows_of
 from hbc.frontend.automatic_gpu.split import PIECES, gathering, in_pieces, split_lines
-from hbc.frontend.automatic_gpu.threads import ranked_threads, thread_lines, thread_option
+from hbc.frontend.automatic_gpu.threads import (
+    ranked_threads,
+    thread_cycles,
+    thread_lines,
+    thread_option,
+)
 from hbc.frontend.costs.choices import Option
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph
@@ -32,18 +37,20 @@ MMA, THREADS, PLAIN = "mma", "threads", "plain"
 @mutable
 class Composed:
     """Lines, and in a few words what they do. `cycles`: of the products, as estimated. `selects`: tensor
-    instructions are wanted. `held`: Funcs that others' loops compute."""
+    instructions are wanted. `held`: Funcs that others' loops compute. `registers` of a thread, where a
+    compiler has said so."""
 
     lines: list[Line] = field(default_factory=list)
     about: list[str] = field(default_factory=list)
     cycles: float = 0.0
     selects: bool = False
     held: set[str] = field(default_factory=set)
+    registers: int | None = None
 
 
-def composed(graph: Graph, dots: Sequence[Dot]) -> Composed:
+def composed(graph: Graph, dots: Sequence[Dot], registers: int | None = None) -> Composed:
     """By the choices of the graph."""
-    made = Composed()
+    made = Composed(registers=registers)
     for name in reversed(graph.funcs):
         if name in made.held:
             continue
@@ -85,6 +92,8 @@ def _product(
         if chosen is None:
             return False
         cost, threads, _ = chosen
+        if made.registers is not None:
+            cost = thread_cycles(p, threads, made.registers)
         made.lines += thread_lines(graph, p, threads, start)
         tile = " x ".join(map(str, threads.tile))
         size = f"{threads.rows} x {threads.columns} ({threads.count} threads of {tile})"
@@ -117,6 +126,8 @@ def _tensor(graph: Graph, p: Product, own: list[str], made: Composed) -> float |
     chosen = _picked(graph, name, _ways(graph, product), lambda x: (*option(x[1]), len(x[2])))
     assert chosen is not None and p.dot is not None
     cost, block, within = chosen
+    if made.registers is not None:
+        cost = cycles(product, block, within, made.registers)
     made.lines += [*before, *product_lines(graph, product, block, within, own)]
     made.selects = True
     made.held |= set(there)

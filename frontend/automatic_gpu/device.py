@@ -18,6 +18,7 @@ SHARED_BYTES = 128.0  # that shared memory gives in a cycle
 CACHE_BYTES = 32.0  # that a multiprocessor gets of the L2 cache in a cycle
 MEMORY_BYTES = 1600.0  # that all get of memory in a cycle
 LATENCY = 700.0  # cycles from asking memory for something to its being in shared memory
+CLOCK = 1.7e9  # cycles in a second
 LAUNCH = 4000.0  # cycles that a kernel takes at least
 TURN = 30.0  # cycles of a turn of a loop with a barrier in it, for a warp, besides its work
 

@@ -17,7 +17,6 @@ from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import nodes
 
 FEWEST = 8  # rows, columns and steps that are worth a tile
-NARROWEST = 32  # bits of sums: halves that tensor cores add round otherwise than one by one
 
 
 @record
@@ -174,8 +173,6 @@ def _bare(e: ir.Expr) -> tuple[ir.Expr, bool]:
 def with_dot(graph: Graph, p: Product, dots: Iterable[Dot], memory: Memory) -> Product | None:
     """The same by the widest instruction for its types in that memory."""
     sums = graph.funcs[p.sums].element
-    if sums.bits < NARROWEST:
-        return None
     types = (p.a.type.element, p.b.type.element)
     fitting = [
         d for d in dots

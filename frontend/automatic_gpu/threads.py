@@ -54,15 +54,17 @@ def thread_option(b: ThreadBlock) -> tuple[int, ...]:
 
 def ranked_threads(p: Product) -> list[tuple[float, ThreadBlock]]:
     """Those that fit, with their cycles, the fewest first."""
-    fitting = [(_cycles(p, b), b) for t in TILES for s in SIDES for b in (ThreadBlock(t, s),)]
+    fitting = [(thread_cycles(p, b), b) for t in TILES for s in SIDES for b in (ThreadBlock(t, s),)]
     return sorted((x for x in fitting if x[0] < math.inf), key=lambda x: x[0])
 
 
-def _cycles(p: Product, b: ThreadBlock) -> float:
+def thread_cycles(p: Product, b: ThreadBlock, registers: int | None = None) -> float:
+    """Of the whole product; infinite where a block does not fit. `registers`: of a thread, where known."""
     sizes = p.a.type.element.bytes, p.b.type.element.bytes
     slot = DEPTH * (b.rows * sizes[0] + b.columns * sizes[1])
     rows, columns = b.tile
-    held = Held(b.count, rows * columns + rows + columns + OWN_REGISTERS, STAGES * slot).blocks
+    needs = registers or rows * columns + rows + columns + OWN_REGISTERS
+    held = Held(b.count, needs, STAGES * slot).blocks
     if held == 0:
         return math.inf
     count = math.prod(p.extents[v] for v in p.step.pure if v not in (p.rows, p.columns))

@@ -12,6 +12,8 @@ from cuda_library import CudaLibrary
 from hbc.cli.automatic import Automatic, automatic
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import load_pipeline
+from hbc.cli.runs.instruction_error import fused_sums, with_instructions
+from hbc.cli.runs.work import count_work
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.frontend.program.funcs import Pipeline
@@ -60,9 +62,9 @@ def drawn(
 def mistakes(name: str, folder: Path, *tried: Mapping[str, int], **typical: int) -> int:
     """Elements that are wrong, at all of these sizes; outputs are poisoned before each call."""
     p = load_pipeline(KERNELS / f"{name}.hb", {})
-    library = CudaLibrary(
-        emit_cuda(made(name, **typical).kernel, CUDA), folder, "-Wno-maybe-uninitialized"
-    )
+    kernel = made(name, **typical).kernel
+    used = kernel.instructions
+    library = CudaLibrary(emit_cuda(kernel, CUDA), folder, "-Wno-maybe-uninitialized")
     random = np.random.default_rng(17)
     wrong = 0
     for sizes in tried:
@@ -72,6 +74,8 @@ def mistakes(name: str, folder: Path, *tried: Mapping[str, int], **typical: int)
             out.view(np.uint8)[...] = 0xA5
         numbers = (sizes[s.name] for s in p.sizes)
         assert library.call("", *numbers, *arrays.values(), *outputs.values()) == 0
-        expected = evaluate(p, dict(sizes), dict(arrays))
+        plain = evaluate(p, dict(sizes), dict(arrays), fused_sums(used))
+        operations = count_work(p, dict(sizes)).total
+        expected = with_instructions(plain, used, operations) if used else plain
         wrong += sum(compare(outputs[o], expected[o]).mismatches for o in outputs)
     return wrong
