@@ -39,7 +39,7 @@ def kernel(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a compiler was asked for, which says 100, 99, 98, ... registers; it spills at first, and then fails."""
+    """What a compiler was asked for, which says 100, 99, 98, ... registers; it spills first, and then fails."""
     asked: list[str] = []
 
     def build_cuda(source: CudaSource, out: Path, kind: str, archs: Sequence[str]) -> list[Resources]:
