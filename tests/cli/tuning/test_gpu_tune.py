@@ -39,10 +39,12 @@ def kernel(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a compiler was asked for, which says 100, 99, 98, ... registers; it spills first, and then fails."""
+    """What a compiler was asked for, which says 100, 99, 98, ... registers: it spills, then it fails."""
     asked: list[str] = []
 
-    def build_cuda(source: CudaSource, out: Path, kind: str, archs: Sequence[str]) -> list[Resources]:
+    def build_cuda(
+        source: CudaSource, out: Path, kind: str, archs: Sequence[str]
+    ) -> list[Resources]:
         asked.append(source.text)
         if len(asked) == 2:
             raise HbcError(Diagnostic("too much shared memory"))
