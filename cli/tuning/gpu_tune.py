@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
@@ -20,6 +20,7 @@ from hbc.cli.runs.work import count_work
 from hbc.cli.show.report import Json, notice, print_facts, print_json, progress, seconds
 from hbc.cli.tuning.gpu_search import Measure, Weighed, said_of, searched
 from hbc.cli.tuning.results import plain
+from hbc.cli.tuning.tune import Options
 from hbc.cli.tuning.written import WIDTH, name_earlier, tuned_name, write_tuned
 from hbc.codegen.build.gpu import GpuLibrary, find_loader, gpu_count, gpu_facts
 from hbc.codegen.build.nvcc import DEFAULT_ARCHS, build_cuda_cached, find_nvcc
@@ -27,17 +28,26 @@ from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.automatic_gpu.device import CLOCK
 from hbc.frontend.automatic_gpu.points import gpu_space_of
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, UsageError
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
 from hbc.ir.ground.printable import printable
 from hbc.ir.ground.record import record
 from hbc.ir.lang.target import Target, scheduled_for
 
-if TYPE_CHECKING:
-    from hbc.cli.tuning.session import Session
-
 TIMEOUT = 60.0  # seconds of the calls of a candidate
 WINDOW = 0.05  # seconds of calls of which the quickest counts
 NOT_MEASURED = "nothing was measured: there is no GPU here"
+
+
+@record
+class GpuTuning:
+    """What of the command line it is about."""
+
+    kernel: Path
+    settings: Mapping[str, str]
+    write: bool
+    example: str | None
+    as_json: bool
+    options: Options
 
 
 @record
@@ -57,17 +67,8 @@ class Found:
         return min(good, key=lambda w: w.order, default=None)
 
 
-def tune_for_gpu(s: Session, p: Pipeline, target: Target, begin: float) -> None:
+def tune_for_gpu(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> None:
     """Searches, prints and writes. HbcError where nothing is left; ToolError without nvcc."""
-    others = {
-        "--layers": s.layers,
-        "--plot": s.plot,
-        "--workers": s.workers,
-        "--journal": s.journal,
-    }
-    for option, given in others.items():
-        if given is not None:
-            raise UsageError(Diagnostic(f"{option} is for tunings on processors"))
     find_nvcc()
     found = _found(s, p, target, begin)
     best = found.best
@@ -88,7 +89,7 @@ def tune_for_gpu(s: Session, p: Pipeline, target: Target, begin: float) -> None:
         name_earlier(p, scheduled_for(target), [found.name])
 
 
-def _found(s: Session, p: Pipeline, target: Target, begin: float) -> Found:
+def _found(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> Found:
     device = gpu_facts().name if gpu_count() else None
     arch = gpu_facts().arch if device is not None else DEFAULT_ARCHS[0]
     run = gather_inputs(p, s.settings, choose_example(p, s.example), {})

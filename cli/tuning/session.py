@@ -72,9 +72,7 @@ def run_session(s: Session) -> None:
     program = one_kernel(s.kernel, s.only)
     p = load_pipeline(program, s.settings)
     if s.target is not None and target_named(s.target).machine == GPU:
-        from hbc.cli.tuning.gpu_tune import tune_for_gpu
-
-        tune_for_gpu(s, p, replace(target_named(s.target), isa=s.isa), begin)
+        _for_gpu(s, p, replace(target_named(s.target), isa=s.isa), begin)
         return
     rows = [None] if s.layers is None else rows_of(s.layers, p)
     results: list[Result] = []
@@ -105,6 +103,23 @@ def run_session(s: Session) -> None:
         raise ToolError(Diagnostic(f"no worker of `{s.workers}` is left", hint=hint))
     if not best:
         raise HbcError(_nothing(results))
+
+
+def _for_gpu(s: Session, p: Pipeline, target: Target, begin: float) -> None:
+    """The same for a GPU. UsageError for options of tunings on processors."""
+    from hbc.cli.tuning.gpu_tune import GpuTuning, tune_for_gpu
+
+    others = {
+        "--layers": s.layers,
+        "--plot": s.plot,
+        "--workers": s.workers,
+        "--journal": s.journal,
+    }
+    for option, value in others.items():
+        if value is not None:
+            raise UsageError(Diagnostic(f"{option} is for tunings on processors"))
+    given = GpuTuning(s.kernel, s.settings, s.write, s.example, s.as_json, s.options)
+    tune_for_gpu(given, p, target, begin)
 
 
 def _tracks(

@@ -101,7 +101,7 @@ def _product(
     else:
         return False
     made.cycles += cost
-    made.held.add(p.sums)
+    made.held |= {p.sums, *(a.name for a in (p.a, p.b) if computed_there(graph, p, a))}
     return True
 
 
@@ -130,7 +130,6 @@ def _tensor(graph: Graph, p: Product, own: list[str], made: Composed) -> float |
         cost = cycles(product, block, within, made.registers)
     made.lines += [*before, *product_lines(graph, product, block, within, own)]
     made.selects = True
-    made.held |= set(there)
     about = _said(p, block)
     if product is not p and p.holder is not None:
         made.lines += element_lines(graph, p.holder, [], vectors=False) or []

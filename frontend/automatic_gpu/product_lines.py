@@ -117,7 +117,7 @@ def _copy(
 ) -> Line:
     """A factor's part for some steps of the sum, in shared memory."""
     size = a.type.element.bytes
-    stage, names = _staged(graph, p, a)
+    stage, names = staged(graph, p, a)
     k, s = _named(a, names, p.deep), _named(a, names, side)
     last = names[-1]
     place = [f"compute_at({p.sums}.update, {graph.name(p.deep, 'o')})", "store_in(shared)"]
@@ -150,7 +150,7 @@ def _copy(
     return Line(stage, (*place, *loops))
 
 
-def _staged(graph: Graph, p: Product, a: ir.Access) -> tuple[str, tuple[str, ...]]:
+def staged(graph: Graph, p: Product, a: ir.Access) -> tuple[str, tuple[str, ...]]:
     """What lies in shared memory, and what its variables are called: a copy, or a Func that only the
     product reads and that is computed there."""
     func = graph.funcs.get(a.name)

@@ -10,6 +10,7 @@ from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.walk import mentions
 
 WARPS, LANES = 8, 32
 
@@ -76,6 +77,8 @@ def _is_row(graph: Graph, name: str, variables: tuple[str, ...]) -> bool:
     if not set(func.variables) <= set(variables) or len(step.reduce) != 1:
         return False
     known = graph.known(step, graph.box(name))
+    if any(mentions(a.indices[-1], v) for a in step.reads if a.indices for v in func.variables):
+        return False  # neighbours along what is summed are neighbours of other sums too
     moves = [move(a, step.reduce[0]) for a in step.reads]
     near = Move.NEXT in moves and all(m in (Move.NEXT, Move.FIXED) for m in moves)
     return near and length(known[step.reduce[0]]) >= LANES

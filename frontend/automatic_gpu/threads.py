@@ -15,6 +15,7 @@ from hbc.frontend.automatic_gpu.device import (
     Held,
 )
 from hbc.frontend.automatic_gpu.grids import one_grid
+from hbc.frontend.automatic_gpu.product_lines import staged
 from hbc.frontend.automatic_gpu.products import Product
 from hbc.frontend.costs.graph import Graph
 from hbc.frontend.costs.moves import Move, move
@@ -72,11 +73,13 @@ def thread_cycles(p: Product, b: ThreadBlock, registers: int | None = None) -> f
     turns = -(-p.extents[p.deep] // DEPTH) * math.prod(p.extents[t] for t in p.taps)
     full, rest = divmod(-(-count // PROCESSORS), held)
     total = LAUNCH
-    for times, n in ((full, held), (1, rest)):
+    for times, n in ((full, held), (min(rest, 1), rest)):
+        if not times:
+            continue
         sums = n * b.rows * b.columns * DEPTH / min(LANES, n * b.count)
         read = n * b.count * DEPTH * (rows + columns) * 4 / SHARED_BYTES / 4
         turn = max(sums + TURN, read, n * slot / CACHE_BYTES, LATENCY / (STAGES - 1))
-        total += times * bool(n) * (turns * turn + LATENCY)
+        total += times * (turns * turn + LATENCY)
     return total
 
 
@@ -104,11 +107,11 @@ def thread_lines(graph: Graph, p: Product, b: ThreadBlock, own: list[str]) -> li
         Line(update, (*marks, call("pipeline", [ko, STAGES]))),
     ]  # fmt: skip
     for a in (p.a, p.b):
-        last = p.deep if move(a, p.deep) is Move.NEXT else p.rows if a is p.a else p.columns
+        stage, names = staged(graph, p, a)
         place = [f"compute_at({update}, {ko})", "store_in(shared)"]
-        if move(a, last) is Move.NEXT:
-            place.append(call("vectorize", [last, 16 // a.type.element.bytes]))
-        lines.append(Line(f"{a.name}.in({p.sums})", tuple(place)))
+        if any(move(a, v) is Move.NEXT for v in (p.deep, p.rows, p.columns)):
+            place.append(call("vectorize", [names[-1], 16 // a.type.element.bytes]))
+        lines.append(Line(stage, tuple(place)))
     return lines
 
 

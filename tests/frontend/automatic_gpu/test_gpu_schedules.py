@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 from gpu_runs import CUDA, KERNELS, SAMPLES, made, mistakes, of_file
 
+from hbc.cli.instruction_set import instructions_of
 from hbc.cli.pipeline import load_pipeline
 from hbc.codegen.gpu.banks import bank_uses
+from hbc.frontend.automatic_gpu.points import gpu_space_of
 
 ALL = sorted(file.stem for file in KERNELS.glob("*.hb"))
 ODD = (1, 2, 5, 17, 33, 40, 64, 70, 97)
@@ -64,3 +67,27 @@ def test_shared_memory_is_read_without_conflicts(name: str) -> None:
 
 def test_the_schedule_is_for_cuda() -> None:
     assert made("axpy").text.startswith(f"schedule auto_{CUDA.name} for {CUDA.name} {{\n")
+
+
+@pytest.mark.parametrize(
+    "name", ["batched", "conv_strided", "gemm_f16", "gemm_f32", "gemm_of_exp", "softmax"]
+)
+def test_there_are_candidates_at_any_typical_size(name: str) -> None:
+    """Of all blocks that are tried some fit, and the model has a number for each."""
+    p = load_pipeline(KERNELS / f"{name}.hb", {})
+    for size in (1, 7, 64, 500, 2048, 16384):
+        space = gpu_space_of(
+            p, CUDA, {s.name: str(size) for s in p.sizes}, "s", instructions_of(CUDA)
+        )
+        for kind in ("mma", "threads"):
+            made = space.made({"acc.by": kind})
+            assert made.text.startswith("schedule s for cuda {")
+            assert made.cycles is None or 0 < made.cycles < math.inf
+            again = space.made({"acc.by": kind}, 255)
+            assert (again.cycles or 0) >= (made.cycles or 0)
+
+
+def test_neighbours_that_serve_other_sums_are_no_rows() -> None:
+    """A convolution along a row: a thread for each pixel, as lanes of a warp would read the same again."""
+    found = of_file(SAMPLES / "conv1d.hb")
+    assert "gpu_lanes" not in found.text
