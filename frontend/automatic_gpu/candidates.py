@@ -43,4 +43,5 @@ def _points(first: Made) -> Iterator[Point]:
         wanted = {n: kind for n in first.asked if n.endswith(".by")}
         if wanted and not (kind == THREADS and not first.selects):
             yield wanted
-    yield {n: False for n in first.asked if n.endswith((".rows", ".elements"))}
+    for names in ((".split",), (".rows", ".elements")):
+        yield {n: False for n in first.asked if n.endswith(names)}

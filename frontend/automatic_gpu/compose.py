@@ -22,6 +22,7 @@ from hbc.frontend.automatic_gpu.threads import (
     thread_lines,
     thread_option,
 )
+from hbc.frontend.automatic_gpu.totals import total_lines
 from hbc.frontend.costs.choices import Option
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph
@@ -60,9 +61,11 @@ def composed(graph: Graph, dots: Sequence[Dot], registers: int | None = None) ->
             continue
         rows = rows_of(graph, name)
         if rows is not None and graph.choices.pick(f"{name}.rows", True, (False,)):
-            made.lines += row_lines(graph, rows, own)
+            pieces = total_lines(graph, rows, own)
+            split = pieces is not None and graph.choices.pick(f"{name}.split", True, (False,))
+            made.lines += pieces if pieces is not None and split else row_lines(graph, rows, own)
             made.held |= set(rows.reduced)
-            made.about.append(f"a warp for each row of {name}")
+            made.about.append(f"a warp for each {'piece of a ' if split else ''}row of {name}")
             continue
         lines = element_lines(graph, name, own)
         if lines is not None and graph.choices.pick(f"{name}.elements", True, (False,)):

@@ -77,9 +77,10 @@ def _is_row(graph: Graph, name: str, variables: tuple[str, ...]) -> bool:
     if not set(func.variables) <= set(variables) or len(step.reduce) != 1:
         return False
     known = graph.known(step, graph.box(name))
-    if any(mentions(a.indices[-1], v) for a in step.reads if a.indices for v in func.variables):
-        return False  # neighbours along what is summed are neighbours of other sums too
     moves = [move(a, step.reduce[0]) for a in step.reads]
+    along = [a for a, m in zip(step.reads, moves, strict=True) if m is Move.NEXT]
+    if any(mentions(a.indices[-1], v) for a in along for v in func.variables):
+        return False  # neighbours along what is summed are neighbours of other sums too
     near = Move.NEXT in moves and all(m in (Move.NEXT, Move.FIXED) for m in moves)
     return near and length(known[step.reduce[0]]) >= LANES
 
@@ -117,15 +118,15 @@ def row_lines(graph: Graph, r: Rows, own: list[str]) -> list[Line]:
         lines.append(Line(name, (*place, call("gpu_threads", [r.row]))))
         s = graph.steps[name][-1]
         if s.update is not None:
-            lines.append(_reduced(graph, s, r))
+            lines.append(reduced_line(graph, s, r.row, s.reduce[0]))
     return lines
 
 
-def _reduced(graph: Graph, s: Step, r: Rows) -> Line:
-    k = s.reduce[0]
+def reduced_line(graph: Graph, s: Step, row: str, k: str) -> Line:
+    """A warp for each row, its lanes along the loop k."""
     ko, kl = graph.name(k, "o"), graph.name(k, "l")
-    outer = [v for v in s.pure if v != r.row]
+    outer = [v for v in s.pure if v != row]
     return Line(s.text, (
-        call("split", [k, ko, kl, LANES]), call("reorder", [*outer, r.row, kl, ko]), "atomic()",
-        call("gpu_threads", [r.row]), call("gpu_lanes", [kl]),
+        call("split", [k, ko, kl, LANES]), call("reorder", [*outer, row, kl, ko]), "atomic()",
+        call("gpu_threads", [row]), call("gpu_lanes", [kl]),
     ))  # fmt: skip

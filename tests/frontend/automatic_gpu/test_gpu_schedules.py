@@ -38,6 +38,7 @@ SHAPES = {
     "gemm_u8s8": ("store_in(mma_accumulator)", "reorder_storage(j, k)"),
     "layernorm": ("mean.compute_at(Y, block)", "gpu_lanes(ml)"),
     "softmax": ("total.compute_at(Y, io)", "gpu_lanes(kl)"),
+    "total": ("rfactor(kb, s)", "acc_s.compute_root()", "gpu_lanes(krl)"),
     "axpy": ("vectorize(jv)", "gpu_threads(jt)"),
     "transpose": ("A.in(T).compute_at(T, block)", "pad_storage(j, 33)"),
 }
