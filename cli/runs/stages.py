@@ -195,7 +195,8 @@ def outputs_at(
     inputs packed beforehand."""
     sizes = [trial.sizes[size.name] for size in kernel.sizes]
     shapes = output_shapes(p, trial.sizes)
-    rows = {image.name: lengthened(image) for image in (*p.inputs, *p.outputs)} if apart else {}
+    images = (*p.inputs, *p.outputs) if apart else ()
+    rows = {image.name: lengthened(image, kernel.gapless) for image in images}
     called = native.call(
         kernel.name, sizes, trial.inputs, shapes, guarded=True, lengthen=rows,
         padding=padding(kernel.checks), packs=packs, in_place=p.in_place,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hbc.frontend.program.funcs import Image
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.kernel import Check, Gapless
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -19,9 +19,13 @@ _STRIDE = re.compile(r"\w+_stride\d+")
 ODD = 77
 
 
-def lengthened(image: Image) -> int:
-    """The dimension to lengthen: the last one whose extent is not a literal, for kernels may rely
-    on the strides that literal inner extents give."""
+def lengthened(image: Image, gapless: Sequence[Gapless] = ()) -> int:
+    """The dimension to lengthen: the one after which the kernel takes no gap, if there is such; else the last
+    one whose extent is not a literal, for kernels may rely on the strides that literal inner extents give."""
+    for g in gapless:
+        inner = image.extents[g.dim + 1 :] if g.name == image.name else ()
+        if not all(isinstance(e, ir.Const) for e in inner):
+            return g.dim + 1
     open_ = [dim for dim, e in enumerate(image.extents) if not isinstance(e, ir.Const)]
     return open_[-1] if open_ else 0
 

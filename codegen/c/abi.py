@@ -107,7 +107,7 @@ class Abi:
 
 def function_names(k: Kernel) -> list[str]:
     """Those that the kernel's C may have for functions and for its enumeration."""
-    suffixes = ["strided", "strerror", "compute", "plain", "status", "packed"]
+    suffixes = ["strided", "strerror", "compute", "plain", "status", "packed", "without_gaps"]
     suffixes += [f"{of}_{n}" for n in _constants(k) for of in ("pack", "packed_size")]
     suffixes += ["device", "device_strided", "wait", "cuda_error"]
     return [k.name, *(f"{k.name}_{suffix}" for suffix in suffixes)]

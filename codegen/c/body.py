@@ -8,6 +8,7 @@ from math import prod
 
 from hbc.codegen.c.abi import Abi, header_part, make_abi, ordered, overlap_pairs, strerror
 from hbc.codegen.c.entry import MEASURE, OVERLAP, Call, dense_entry, strided_entry
+from hbc.codegen.c.gapless import without_gaps
 from hbc.codegen.c.machines import printers_of
 from hbc.codegen.c.packed import packed_entries, packed_header, packing_call
 from hbc.codegen.c.repeats import with_loops
@@ -105,6 +106,7 @@ def part_of(body: Body, shared: Shared, several: bool) -> Part:
         rest.parallel = main.parallel
         if fallback:
             plain = _computing(abi, fallback, "plain", rest)
+    call = without_gaps(abi, call, rest)
     # Who calls one of several wants to know first that the processor lacks something.
     _entries(abi, call, plain, bool(features), rest, bool(features and body.alike))
     packed: list[str] = []

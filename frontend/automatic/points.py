@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hbc.frontend.automatic.candidates import STRIPS, about, sums
+from hbc.frontend.automatic.candidates import STRIPS, about, is_quicker, placings, sums
+from hbc.frontend.automatic.flat import FlatProgram, flat_program
 from hbc.frontend.automatic.place import Placing, placing
 from hbc.frontend.automatic.text import schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
@@ -29,7 +30,8 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import Target, schedule_order, scheduled_for
 
-FROM, INSTRUCTIONS, STRIP = "from", "instructions", "strip"  # choices of the whole schedule
+# Choices of the whole schedule.
+FROM, INSTRUCTIONS, FLAT, STRIP = "from", "instructions", "flat", "strip"
 AUTO = "auto"
 ALL, DOTS, NONE = "all", "dots", "none"
 
@@ -51,7 +53,8 @@ class Made:
 
 @record
 class Space:
-    """All schedules of a kernel for a target. `own`: those of the file, to start from too."""
+    """All schedules of a kernel for a target. `own`: those of the file, to start from too. `flat`: with one
+    loop over the pixels of all rows, where that can be; `flattens`: it is usual."""
 
     pipeline: Pipeline
     target: Target
@@ -60,6 +63,8 @@ class Space:
     dots: tuple[Dot, ...]
     name: str
     own: tuple[Schedule, ...]
+    flat: FlatProgram | None = None
+    flattens: bool = False
 
     def made(self, point: Point) -> Made:
         """The schedule of a point."""
@@ -73,15 +78,20 @@ class Space:
         kind = top.pick(INSTRUCTIONS, *_kinds(self))
         dots = {ALL: self.dots, DOTS: tuple(d for d in self.dots if d.tile is None), NONE: ()}[kind]
         base = Choices(point)
-        graph = inlined(self.pipeline, self.sizes, dots, base)
-        placed = self._placed(graph, point, top)
-        text = schedule_text(self.name, scheduled_for(self.target), lines_of(placed))
+        flat = self.flat
+        if flat is not None and not top.pick(FLAT, self.flattens, (not self.flattens,)):
+            flat = None
+        program = self.pipeline if flat is None else flat.pipeline
+        placed = self._placed(inlined(program, self.sizes, dots, base), point, top)
+        lines = [*(() if flat is None else flat.lines), *lines_of(placed)]
+        text = schedule_text(self.name, scheduled_for(self.target), lines)
         chosen = placed.graph.choices
         asked = {**top.asked, **base.asked, **chosen.asked}
         point = {**top.effective(), **base.effective(), **chosen.effective()}
         cycles = placed.cycles
         shares = {name: cost / cycles for name, cost in placed.costs.items()} if cycles else {}
-        return Made(text, about(placed), point, asked, cycles, bool(dots), shares)
+        said = about(placed, flat is not None)
+        return Made(text, said, point, asked, cycles, bool(dots), shares)
 
     def _placed(self, graph: Graph, point: Point, top: Choices) -> Placing:
         """In the strips that take the fewest cycles, or those that are wanted."""
@@ -108,7 +118,12 @@ def space_of(
     fitting = [s for s in p.schedules if s.name in there and is_for(s, sizes)]
     own = [s for t in serving for s in fitting if t in s.targets]
     machine, dots = machine_of(target), dots_of(instructions)
-    return Space(p, target, sizes, machine, dots, name, tuple(dict.fromkeys(own)))
+    flat = flat_program(p)
+    flattens = flat is not None and is_quicker(
+        *(placings(inlined(each, sizes, dots), machine)[0] for each in (flat.pipeline, p))
+    )
+    own = list(dict.fromkeys(own))
+    return Space(p, target, sizes, machine, dots, name, tuple(own), flat, flattens)
 
 
 def _kinds(space: Space) -> tuple[str, tuple[str, ...]]:

@@ -29,7 +29,7 @@ class Tiles:
     """Tiles of sums in `block`; without one a tile is a piece of one row, as a convolution along it wants.
     `beside`: the variable with a tile at each of several values; `panels`: blocks of columns outermost;
     `group`: so many blocks of columns see all rows before the next ones do (0: all); `merged`: reductions
-    that are one loop."""
+    that are one loop; `cycles`: of all blocks by the model of these."""
 
     dot: Dot
     block: TileBlock | None
@@ -37,6 +37,7 @@ class Tiles:
     panels: bool = False
     group: int = 0
     merged: Merged | None = None
+    cycles: float = 0.0
 
 
 def tiles_for(
@@ -78,7 +79,7 @@ def tiles_for(
     beside = beside if best.block.beside > 1 else None
     wide = best.block.across * dot.columns
     group = _group(graph, sums, rows, lanes, wide) if len(extents) == 2 else 0
-    return Tiles(dot, best.block, beside, best.panels, group, one)
+    return Tiles(dot, best.block, beside, best.panels, group, one, best.cycles)
 
 
 def _merged(

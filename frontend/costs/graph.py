@@ -127,7 +127,7 @@ class Graph:
 def graph_of(p: Pipeline, funcs: dict[str, Func], sizes: Mapping[str, int]) -> Graph:
     """The graph of these Funcs (callees first), and what the outputs need of each of them."""
     steps = {name: steps_of(f) for name, f in funcs.items()}
-    words = _words(p)
+    words = words_of(p)
     graph = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, (), words)
     whole: dict[str, Box] = {}
     for name, o in p.output_funcs.items():
@@ -166,7 +166,7 @@ def steps_of(func: Func) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _words(p: Pipeline) -> frozenset[str]:
+def words_of(p: Pipeline) -> frozenset[str]:
     """Every name of the algorithm. (Those of params are gone from the checked program.)"""
     params = re.findall(r"\bparam\s+([A-Za-z_]\w*)", p.source.text)
     names = {*params, *(s.name for s in p.sizes), *(i.name for i in (*p.inputs, *p.outputs))}

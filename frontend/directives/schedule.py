@@ -16,6 +16,7 @@ from hbc.frontend.directives.table import (
     OnLoops,
     OnPipeline,
     OnPlace,
+    OnProgram,
     OnStep,
     Row,
 )
@@ -44,6 +45,9 @@ def apply_schedule(
 
     Raises HbcError with every directive that cannot be applied."""
     if schedule is not None:
+        for row in DIRECTIVES.values():
+            if isinstance(row.on, OnProgram):
+                pipeline = row.on.run(pipeline, schedule, gpu)
         pipeline = _add_wrappers(pipeline, schedule)
     outputs = set(pipeline.output_funcs)
     plan: Plan = {
@@ -160,8 +164,8 @@ def _apply_loops(
             case OnLoops() as on:
                 new = _apply(on, func_plan.func, stage, d, special)
                 plan[name] = _with_stage(func_plan, number, new)
-            case OnFunc() | OnPlace():
-                pass  # when all loops are made
+            case OnProgram() | OnFunc() | OnPlace():
+                pass  # before there are loops, or when all are made
             case _:
                 assert_never(row.on)
     return pipeline

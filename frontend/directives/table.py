@@ -11,10 +11,11 @@ from typing import Final
 
 from hbc.frontend.directives import gpu_loops, loops, place
 from hbc.frontend.directives.bulk import copy_in_bulk
+from hbc.frontend.directives.flatten import flatten
 from hbc.frontend.directives.rfactor import rfactor
 from hbc.frontend.directives.swizzles import swizzle_storage
 from hbc.frontend.plans.plan import FuncPlan, Plan, StagePlan
-from hbc.frontend.program.funcs import Directive, Func, Pipeline
+from hbc.frontend.program.funcs import Directive, Func, Pipeline, Schedule
 from hbc.frontend.program.vocabulary import Kind
 from hbc.ir.ground.record import record
 
@@ -38,6 +39,13 @@ class OnPipeline:
     """Adds a Func to the pipeline and to the plan."""
 
     run: Callable[[Pipeline, Plan, FuncPlan, StagePlan, Directive], Pipeline]
+
+
+@record
+class OnProgram:
+    """Rewrites the program before any loops are made: all such directives of a schedule at once."""
+
+    run: Callable[[Pipeline, Schedule, bool], Pipeline]
 
 
 @record
@@ -65,7 +73,7 @@ class Row:
 
     written: str
     kinds: tuple[tuple[Kind, ...], ...]
-    on: OnLoops | OnStep | OnPipeline | OnFunc | OnPlace
+    on: OnLoops | OnStep | OnPipeline | OnProgram | OnFunc | OnPlace
     section: str
     page: str = "schedules.md"
     once: str = ""
@@ -90,6 +98,7 @@ _ROWS = (
     Row("tile(i, j, io, jo, ii, ji, 8, 8)", ((L, L, N, N, N, N, F, F),), OnLoops(loops.tile),
         "tile(i, j, io, jo, ii, ji, Fi, Fj)", tail=True),
     Row("fuse(i, j, ij)", ((L, L, N),), OnLoops(loops.fuse), "fuse(a, b, f)"),
+    Row("flatten(y, x, p)", ((L, L, N),), OnProgram(flatten), "flatten(y, x, p)"),
     Row("reorder(i, j)", ((L, L),), OnLoops(loops.reorder), "reorder(a, b, ...)", repeats=True),
     Row("unroll(i) or unroll(i, 4)", LOOP_OR_SPLIT, OnLoops(loops.unroll), "unroll(i), unroll(i, N)",
         tail=True, suffix=loops.UNROLLED),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hbc.frontend.directives.memories import refuse_memories
@@ -30,7 +31,7 @@ from hbc.ir.algebra.bounds import Interval
 from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.linear import Linear, linear, shifted
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.kernel import Argument, Check, Kernel, Size
+from hbc.ir.lang.kernel import Argument, Check, Gapless, Kernel, Size
 from hbc.ir.lang.launches import check_launches
 from hbc.ir.lang.target import GPU, Target
 
@@ -40,16 +41,17 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     still loops. Raises HbcError for a schedule that cannot be applied."""
     refuse_memories(schedule, target)
     pipeline = scalars_by_value(where_taken(pipeline, schedule))
+    given = pipeline  # as the file has its arrays
     pipeline, scheduled = apply_schedule(pipeline, schedule, target.machine == GPU)
     plan = inline_funcs(scheduled)
-    arguments = _arguments(pipeline)
+    arguments = _arguments(given)
     tables = tables_of(pipeline, target.machine == GPU)
     outputs = {name: whole_image(o) for name, o in pipeline.output_funcs.items()}
     names = frozenset(
         [s.name for s in pipeline.sizes] + [i.name for i in pipeline.inputs if i.is_scalar]
     )
     arrays = frozenset(o.name for o in pipeline.outputs)
-    program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline), arrays)
+    program = Program(_used(plan, pipeline), target, outputs, names, _known(given), arrays)
     if target.machine == GPU:
         program = replace(program, padding=padding(program.plan, _extents(pipeline)))
     overlaid = {name for pair in pipeline.in_place.items() for name in pair}
@@ -60,7 +62,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     }
     for table in tables:
         storages[table.name] = table_storage(table.name, table.element, table.shape)
-    sizes = _size_ranges(pipeline)
+    sizes = _size_ranges(given)
     ranges = {**sizes, **scalar_ranges(pipeline), **value_ranges(pipeline, tables, sizes)}
     scope = Scope(ranges, storages, names | storages.keys())
     program, body = _realized(program, _extents(pipeline), scope)
@@ -69,7 +71,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
         body = with_bound_checks(pipeline, scope, body)
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]
     checks += scalar_checks(pipeline)
-    for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True):
+    for image, argument in zip((*given.inputs, *given.outputs), arguments, strict=True):
         checks += dense_checks(image, argument)
     kernel = Kernel(
         pipeline.name,
@@ -78,6 +80,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
         tables,
         tuple(dict.fromkeys([*checks, *program.checks])),
         body,
+        gapless=_gapless(pipeline, arguments),
     )
     if target.machine != GPU:
         return in_place(kernel, pipeline)
@@ -117,6 +120,18 @@ def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:
 
     inputs = (argument(i, False) for i in pipeline.inputs)
     return (*inputs, *(argument(o, True) for o in pipeline.outputs))
+
+
+def _gapless(pipeline: Pipeline, arguments: Sequence[Argument]) -> tuple[Gapless, ...]:
+    """The rows of arguments that `flatten` takes to follow each other."""
+    images = {image.name: image for image in (*pipeline.inputs, *pipeline.outputs)}
+    return tuple(
+        Gapless(a.name, d)
+        for a in arguments
+        if images[a.name].dims
+        for d in range(len(a.extents))
+        if d not in images[a.name].dims
+    )
 
 
 def _size_ranges(pipeline: Pipeline) -> dict[str, Interval]:

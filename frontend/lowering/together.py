@@ -10,7 +10,7 @@ from hbc.frontend.program.funcs import Schedule
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, not_, or_
-from hbc.ir.lang.kernel import Check, Kernel
+from hbc.ir.lang.kernel import Check, Gapless, Kernel
 from hbc.ir.lang.walk import all_names, map_stmt, rewrite, statements
 
 
@@ -29,8 +29,19 @@ def together(
     return replace(
         kernels[0], body=body, tables=tuple(tables.values()), checks=_checks(apart, kernels),
         instructions=tuple(instructions.values()),
-        assumes_finite=any(k.assumes_finite for k in kernels),
+        assumes_finite=any(k.assumes_finite for k in kernels), gapless=_gapless(apart, kernels),
     )  # fmt: skip
+
+
+def _gapless(apart: Sequence[Schedule], kernels: Sequence[Kernel]) -> tuple[Gapless, ...]:
+    """Those of each where it is taken."""
+    found: dict[tuple[str, int], ir.Expr] = {}
+    for s, k in zip(apart, kernels, strict=True):
+        here = ir.const_bool(True) if s.condition is None else s.condition
+        for g in k.gapless:
+            before = found.get((g.name, g.dim))
+            found[g.name, g.dim] = here if before is None else or_(before, here)
+    return tuple(Gapless(name, dim, where) for (name, dim), where in found.items())
 
 
 def _own_names(apart: Sequence[Schedule], kernels: Sequence[Kernel]) -> list[ir.Stmt]:

@@ -44,7 +44,8 @@ class Image:
     """An input or output array: element type and extents (affine in the sizes). An input without extents
     is a scalar, read as `Access(name, ())`. `constant`: an input that is the same in many calls.
     `aliases`: the input whose memory an output takes, of the same type and extents. `packed`: what the
-    file says of bytes that hold integers of 4 bits; while it is checked, `element` and `extents` say it."""
+    file says of bytes that hold integers of 4 bits; while it is checked, `element` and `extents` say it.
+    `dims`: where `flatten` made one dimension of several, the one of the file whose stride each has."""
 
     name: str
     element: DType
@@ -53,6 +54,7 @@ class Image:
     constant: bool = False
     aliases: str = ""
     packed: Packed | None = None
+    dims: tuple[int, ...] = ()
 
     @property
     def is_scalar(self) -> bool:

@@ -50,8 +50,9 @@ def argument_storage(image: Image, argument: Argument, by_name: bool = False) ->
     """Inputs and outputs: row-major. Strides are names, save where all inner extents are constants:
     the pixels of an [H, W, 3] image lie 3 apart (see `dense_checks`); `by_name`: all but the last."""
     rank = len(image.extents)
+    dims = image.dims or range(rank)
     strides = [
-        ir.Var(argument.stride_name(d))
+        ir.Var(argument.stride_name(dims[d]))
         if dense is None or (by_name and d < rank - 1)
         else ir.const_index(dense)
         for d, dense in enumerate(dense_strides(image))

@@ -66,7 +66,9 @@ def split_constants(kernel: Kernel) -> Split | None:
             fill = block(fill, ir.If(there, copy) if kept[:-1] else copy)
             rest = substitute_stmt(rename_buffer(rest, a.name, dense.name), _dense_strides(a))
         outputs = tuple(replace(k, output=True) for k in kept)
-        part = replace(kernel, name=f"{kernel.name}_pack_{a.name}", arguments=(a, *outputs))
+        part = replace(
+            kernel, name=f"{kernel.name}_pack_{a.name}", arguments=(a, *outputs), gapless=()
+        )
         packs.append(Beforehand(a, tuple(kept), replace(part, body=simplify_stmt(fill))))
         arguments += kept
     whole = replace(kernel, name=f"{kernel.name}_packed", arguments=tuple(arguments), body=rest)

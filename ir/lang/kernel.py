@@ -71,10 +71,21 @@ class Check:
 
 
 @record
+class Gapless:
+    """An argument whose rows `body` takes to follow each other along a dimension, where the condition over
+    the sizes holds: its stride is that of the next dimension times as many values as that has."""
+
+    name: str
+    dim: int
+    where: ir.Expr = ir.const_bool(True)
+
+
+@record
 class Kernel:
     """`body` reads the sizes, the arguments, their strides and the tables, and nothing else. It is
     not run when all outputs are empty. `instructions` are those that the body names.
-    `assumes_finite`: an infinity or NaN in an input may reach more results than in the algorithm."""
+    `assumes_finite`: an infinity or NaN in an input may reach more results than in the algorithm.
+    `gapless`: arguments with gaps between these rows are copied before and after `body` is run."""
 
     name: str
     sizes: tuple[Size, ...]
@@ -84,6 +95,7 @@ class Kernel:
     body: ir.Stmt
     instructions: tuple[Instruction, ...] = ()
     assumes_finite: bool = False
+    gapless: tuple[Gapless, ...] = ()
 
     def map_body(self, rewrite: Callable[[ir.Stmt], ir.Stmt]) -> Kernel:
         """The kernel with a rewritten body; the same object when nothing changed."""

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.kernel import Argument, Check, Kernel, Size, Table
+from hbc.ir.lang.kernel import Argument, Check, Gapless, Kernel, Size, Table
 from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.read_expr import element_type, expression, indices, literal, place
 from hbc.ir.lang.read_tokens import Cursor, tokens, unescape
@@ -44,6 +44,7 @@ def read_kernel(text: str, known: Sequence[Instruction] = ()) -> Kernel:
     tables: list[Table] = []
     checks: list[Check] = []
     used: list[Instruction] = []
+    gapless: list[Gapless] = []
     while not c.is_("{"):
         if c.accept("size"):
             sizes.append(Size(c.name(), c.number() if c.accept("=") else None))
@@ -61,12 +62,20 @@ def read_kernel(text: str, known: Sequence[Instruction] = ()) -> Kernel:
             condition = expression(c)
             c.expect(",")
             checks.append(Check(condition, _string(c)))
+        elif c.accept("gapless"):
+            array = c.name()
+            c.expect(",")
+            dim = c.number()
+            c.expect(",")
+            gapless.append(Gapless(array, dim, expression(c)))
         else:
-            raise c.wrong("`size`, `input`, `output`, `table`, `instruction`, `check` or `{`")
+            raise c.wrong(
+                "`size`, `input`, `output`, `table`, `instruction`, `check`, `gapless` or `{`"
+            )
     body = _body(c)
     _at_end(c)
     parts = (tuple(sizes), tuple(arguments), tuple(tables), tuple(checks))
-    return Kernel(name, *parts, body, tuple(used))
+    return Kernel(name, *parts, body, tuple(used), gapless=tuple(gapless))
 
 
 def _statement(c: Cursor) -> ir.Stmt:

@@ -54,6 +54,7 @@ def show_kernel(kernel: Kernel) -> str:
     lines += [_table(t) for t in kernel.tables]
     lines += [f"instruction {name_text(i.name)}" for i in kernel.instructions]
     lines += [f"check {show(c.condition)}, {json.dumps(c.message)}" for c in kernel.checks]
+    lines += [f"gapless {name_text(g.name)}, {g.dim}, {show(g.where)}" for g in kernel.gapless]
     return "\n".join([*lines, *_braced("", kernel.body, 0)]) + "\n"
 
 

@@ -19,7 +19,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.arith_scalar import python_scalar
-from hbc.ir.meaning.interp_buffers import InterpError, argument, constant, element_strides
+from hbc.ir.meaning.interp_buffers import InterpError, argument, constant, element_strides, has_gap
 from hbc.ir.meaning.interp_code import FILE, Code
 from hbc.ir.meaning.interp_copies import Copies, Products, Signals
 from hbc.ir.meaning.interp_expr import emit
@@ -72,6 +72,7 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
         code.buffers[one.name] = parameters[-1]
     checks = [evaluator(check.condition, names) for check in kernel.checks]
     shapes = [[evaluator(e, names) for e in a.extents] for a in arrays_of]
+    followed = [(g, evaluator(g.where, names)) for g in kernel.gapless]
     code.line("copies = Copies()")
     code.line("products = Products()")
     emit_statement(code, kernel.body)
@@ -83,6 +84,11 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
             for one in by_value:
                 value = _fitting(one, _present(one, arrays).shape, arrays)[()]
                 given[one.name] = python_scalar(value, one.element)
+            taken = dict(arrays)
+            for g, where in followed:
+                if has_gap(arrays[g.name], g.dim) and where(given):
+                    taken[g.name] = arrays[g.name].copy(order="C")
+            arrays, theirs = taken, arrays
             for one in arrays_of:
                 strides = element_strides(one.name, _present(one, arrays))
                 given |= {one.stride_name(d): s for d, s in enumerate(strides)}
@@ -99,6 +105,9 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
             if not any(arrays[a.name].size for a in kernel.arguments if a.output):
                 return
             _guarded(code, function, [*(given[name] for name in names), *buffers])
+            for one in arrays_of:
+                if one.output and arrays[one.name] is not theirs[one.name]:
+                    theirs[one.name][...] = arrays[one.name]
 
     return call
 

@@ -167,6 +167,12 @@ def argument(name: str, array: Array, output: bool, strict: bool, empty: bool) -
     return Buffer(name, flat, state, states, output, strict)
 
 
+def has_gap(array: Array, dim: int) -> bool:
+    """Whether what the next dimension reaches does not follow each other along this one."""
+    follows = array.strides[dim + 1] * array.shape[dim + 1]
+    return bool(array.shape[dim] != 1 and array.strides[dim] != follows)
+
+
 def element_strides(name: str, array: Array) -> tuple[int, ...]:
     """Strides in elements. InterpError when the last is not 1, or one is negative or no multiple of
     the element size. An empty array has those of a contiguous one."""

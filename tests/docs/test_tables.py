@@ -19,6 +19,7 @@ from hbc.frontend.directives.table import (
     OnLoops,
     OnPipeline,
     OnPlace,
+    OnProgram,
     OnStep,
     Row,
 )
@@ -53,6 +54,8 @@ def _subject(r: Row) -> str:
             what = "a step"
         case OnPipeline():
             what = "an update"
+        case OnProgram():
+            what = "an output"
         case OnFunc(outputs=outputs):
             what = "a Func, an output" if outputs else "a Func"
     return f"{what}, on GPUs" if r.gpu else what

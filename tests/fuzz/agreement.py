@@ -150,7 +150,7 @@ def _examine(case: Case, native: bool, auto: bool) -> Outcome:
                 from_the_tree(case, pipeline, run)
         if native and source is not None and (can_run(target) or can_emulate(target)):
             stage[0] = f"native {case.target}"
-            run_native(source, pipeline, case, runs)
+            run_native(source, kernel, pipeline, case, runs)
     except HbcError as e:
         if stage[0].startswith(FRONT):
             kind = "invalid" if stage[0] == "check" else "rejected"
@@ -267,7 +267,7 @@ def from_the_tree(case: Case, p: Pipeline, run: Run) -> None:
         compare_all({image.name: meaning.result(image.name) for image in p.outputs}, run)
 
 
-def run_native(source: CSource, p: Pipeline, case: Case, runs: list[Run]) -> None:
+def run_native(source: CSource, kernel: Kernel, p: Pipeline, case: Case, runs: list[Run]) -> None:
     """Compiles without warnings and runs in a child process, behind guard pages; tiles in an emulator
     where the processor has none."""
     target = TARGETS[case.target]
@@ -283,7 +283,8 @@ def run_native(source: CSource, p: Pipeline, case: Case, runs: list[Run]) -> Non
         library = build_callable(source, target, Path(folder), extra=extra)
         with Native(library, 2, SECONDS, emulator) as loaded:
             for run in runs:
-                rows = {i.name: lengthened(i) for i in (*p.inputs, *p.outputs)} if run.apart else {}
+                images = (*p.inputs, *p.outputs) if run.apart else ()
+                rows = {i.name: lengthened(i, kernel.gapless) for i in images}
                 called = loaded.call(
                     p.name,
                     [run.sizes[s.name] for s in p.sizes],

@@ -26,6 +26,9 @@ class Plan:
     lines: list[str] = field(default_factory=list)
     divisible: dict[str, int] = field(default_factory=dict)
     names: int = 0
+    flat: bool = (
+        False  # pixels of an output are one loop: which others lose dimensions is not modelled
+    )
 
     def fresh(self, prefix: str) -> str:
         self.names += 1
@@ -38,6 +41,8 @@ class Plan:
 def write_schedule(draft: Draft) -> Plan:
     """Lines for every Func, consumers first, so that loops exist when producers name them."""
     plan = Plan(draft.c, draft, {f.name: node_of(draft, f) for f in draft.funcs})
+    if chance(draft.c, 5):
+        flatten(plan)
     for f in draft.funcs:
         node = plan.nodes[f.name]
         if not node.output:
@@ -47,9 +52,29 @@ def write_schedule(draft: Draft) -> Plan:
     return plan
 
 
+def flatten(plan: Plan) -> None:
+    """Two neighbouring dimensions of an output as one."""
+    nodes = [n for n in plan.nodes.values() if n.output and len(n.variables) > 1]
+    nodes = [n for n in nodes if n.pure_only] or nodes
+    if not nodes:
+        return
+    node = pick(plan.c, nodes)
+    at = plan.c.integer(0, len(node.variables) - 2)
+    y, x = node.variables[at : at + 2]
+    pixel = plan.fresh("px")
+    plan.flat = True
+    plan.lines.append(f"{node.text}.flatten({y}, {x}, {pixel})")
+    node.variables = (*node.variables[:at], pixel, *node.variables[at + 2 :])
+    for stage in node.stages:
+        loops = [loop for loop in stage.loops if loop.name != x]
+        stage.loops = [
+            Loop(pixel, frozenset({pixel}), None) if loop.name == y else loop for loop in loops
+        ]
+
+
 def steps(plan: Plan, node: Node) -> None:
     """Directives for the loops of each step."""
-    if node.place == "inline":
+    if node.place == "inline" or (plan.flat and not node.output):
         return
     for stage in node.stages:
         joined: list[str] = []

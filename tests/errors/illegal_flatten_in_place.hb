@@ -1,0 +1,7 @@
+size   H, W, K
+input  I: f32[H, W, K]
+output O: f32[H, W, K] aliases I
+O[y, x, k] = I[y, x, k] + 1
+schedule s for avx512 {
+    O.flatten(y, x, p)
+}
