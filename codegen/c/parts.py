@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from hbc.codegen.c.probe import TEMPLATES, baseline
 from hbc.codegen.c.table_bytes import MOST_WRITTEN, with_bytes, write_around
-from hbc.codegen.c.tile_wrappers import uses_tiles, wrappers
 from hbc.codegen.c.work import DEFINITION, MACRO
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.spelling import c_type, initialiser
 from hbc.codegen.text.unit import Buffer
 from hbc.codegen.text.writer import Writer
+from hbc.codegen.x86.tile_wrappers import uses_tiles, wrappers
 from hbc.ir.lang.kernel import Table
 from hbc.ir.lang.target import Feature
 
