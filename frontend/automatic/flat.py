@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.graph import words_of
+from hbc.frontend.costs.inlining import LONGEST
 from hbc.frontend.plans.flat import flattened, keeps_pixel, site_of
+from hbc.frontend.plans.inline_limit import kept_apart
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -26,7 +28,10 @@ class FlatProgram:
 
 def flat_program(p: Pipeline) -> FlatProgram | None:
     """With the dimensions before the last one of each output as one, as many of them as can be; None where no
-    two can."""
+    two can, nothing is summed (a copy of arrays with gaps would take as long as the rest), or formulas would
+    be long: of several stages rather than of blocks of sums."""
+    if not any(f.updates for f in p.funcs) or kept_apart(p.funcs, p.output_funcs, LONGEST):
+        return None
     lines: list[Line] = []
     words = set(words_of(p))
     current, left = p, True

@@ -67,9 +67,21 @@ def test_not_where_rows_are_asked_for() -> None:
     input  B: f32[H]
     input  I: f32[H, W, K]
     output O: f32[H, W, K]
-    O[y, x, k] = I[y, x, k] + B[y]
+    reduce c in K
+    acc[y, x, k] = 0
+    acc[y, x, k] += I[y, x, c]
+    O[y, x, k] = acc[y, x, k] + B[y]
     """
     assert flat_program(load_pipeline(Source("rows.hb", text), {})) is None
+    same = text.replace("B[y]", "B[0]")
+    assert flat_program(load_pipeline(Source("same.hb", same), {})) is not None
+
+
+def test_not_for_several_stages() -> None:
+    """Of which formulas would be long, or without sums, where a copy of arrays with gaps takes as long."""
+    assert flat_program(load_pipeline(SAMPLES / "apps" / "bgu.hb", {})) is None
+    text = "size H, W, K\ninput I: f32[H, W, K]\noutput O: f32[H, W, K]\nO[y, x, k] = I[y, x, k]"
+    assert flat_program(load_pipeline(Source("plain.hb", text), {})) is None
 
 
 def test_tuning_may_choose_otherwise() -> None:
