@@ -13,6 +13,7 @@ from hbc.codegen.fragments.whole_pieces import whole_pieces
 from hbc.codegen.gpu.aligned_launches import aligned_launches
 from hbc.codegen.gpu.asynchronous_products import asynchronous_products
 from hbc.codegen.gpu.bulk_copies import bulk_copies
+from hbc.codegen.gpu.fold_tables import fold_tables
 from hbc.codegen.gpu.gathered_updates import gathered_updates
 from hbc.codegen.gpu.same_fills import drop_repeated_fills
 from hbc.codegen.gpu.shared_reuse import reuse_shared
@@ -25,7 +26,6 @@ from hbc.codegen.threads.barriers import barriers
 from hbc.codegen.threads.whole_fills import whole_fills
 from hbc.eqsat.operands.fragment_checks import moves_anywhere
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.passes.fold_tables import fold_tables
 
 GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "fold-tables": fold_tables,

@@ -18,7 +18,7 @@ from hbc.ir.movement.move import move
 from hbc.ir.movement.reverse import reverse
 from hbc.ir.passes.carry import carry
 from hbc.ir.passes.forward import forward
-from hbc.ir.passes.hoist import hoist
+from hbc.ir.passes.hoist import hoist, hoist_and_share
 from hbc.ir.passes.jam import jam
 from hbc.ir.passes.legalize import legalize
 from hbc.ir.passes.partition import partition
@@ -199,8 +199,10 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Copies to shared memory run ahead where `pipeline` asks for it."),
     Pass("rotate", on_body(rotate), CPUS,
         "Loads run ahead where `pipeline` asks for it. After `share`, when each stands once."),
-    Pass("hoist", on_body(hoist), ALWAYS,
+    Pass("hoist", on_body(hoist), GPUS,
         "Memory from the heap is asked for once, before the loop. When all that can be is in registers."),
+    Pass("hoist", on_kernel(hoist_and_share), CPUS,
+        "The same, and what is not alive at once shares it."),
     Pass("reuse-shared", on_gpu("reuse-shared"), GPUS,
         "Arrays of a block that are not alive together share memory."),
     Pass("fragment-lanes", on_gpu("fragment-lanes"), GPUS,

@@ -51,12 +51,13 @@ def command(
 
     warnings: list[Diagnostic] = []
     plain: list[Statement] = []
+    memory: list[str] = []
     with progress() as shown:
         shown.step("reading and checking")
         chosen = choose(one_kernel(kernel, only), settings, target, schedule, isa, fix_sizes=True)
         name_machine(chosen.pipeline, chosen.schedule)
         shown.step("choosing instructions")
-        parts, failure = _of_each(chosen, warnings, plain)
+        parts, failure = _of_each(chosen, warnings, plain, memory)
         moved = [] if failure is not None else movements(chosen)
     if as_json:
         held = _not_held(chosen, failure)
@@ -76,12 +77,14 @@ def command(
                 "statements": statements,
                 "plain": [plain_json(s) for s in plain],
                 "movements": [moved_json(m) for m in moved],
+                "memory": memory,
                 "refused": refused,
                 "warnings": [diagnostic_json(warning) for warning in warnings],
             }
         )
     elif failure is None or any(records for _, records in parts):
         lines = [*_lines_of_each(parts), *plain_lines(plain), *movement_lines(moved)]
+        lines += ["", *memory] if memory else []
         click.echo(printable("\n".join(lines)))
         show_diagnostics(warnings)
     if failure is not None:
@@ -90,7 +93,7 @@ def command(
 
 def explained(chosen: Chosen) -> list[str]:
     """The lines of the text for a program that maps."""
-    parts, failure = _of_each(chosen, [], [])
+    parts, failure = _of_each(chosen, [], [], [])
     if failure is not None:
         raise failure
     return _lines_of_each(parts)
@@ -100,7 +103,7 @@ Explained = list[tuple["Chosen", "list[Record]"]]
 
 
 def _of_each(
-    chosen: Chosen, warnings: list[Diagnostic], plain: list[Statement]
+    chosen: Chosen, warnings: list[Diagnostic], plain: list[Statement], memory: list[str]
 ) -> tuple[Explained, HbcError | None]:
     """Of several schedules by size each by itself, up to the first that is refused."""
     from hbc.frontend.program.by_size import apart
@@ -110,7 +113,7 @@ def _of_each(
         parts = [replace(chosen, schedule=s) for s in apart(chosen.schedule)]
     found: Explained = []
     for part in parts:
-        records, failure = _explained(part, warnings, plain)
+        records, failure = _explained(part, warnings, plain, memory)
         found.append((part, records))
         if failure is not None:
             return found, failure
@@ -125,15 +128,17 @@ def _lines_of_each(parts: Explained) -> list[str]:
 
 
 def _explained(
-    chosen: Chosen, warnings: list[Diagnostic], plain: list[Statement]
+    chosen: Chosen, warnings: list[Diagnostic], plain: list[Statement], memory: list[str]
 ) -> tuple[list[Record], HbcError | None]:
     """What selection found, and the error that it, or what comes after, ended in. `warnings` takes what
-    is allowed and slow, `plain` the statements of a kernel in which no instruction was chosen."""
+    is allowed and slow, `plain` the statements of a kernel in which no instruction was chosen, `memory`
+    which arrays share theirs."""
     from hbc.cli.advice import Watch, advice
     from hbc.cli.instruction_set import instructions_of
     from hbc.cli.launched_copies import launched_copies
     from hbc.cli.pipeline import lower_to_kernel
     from hbc.cli.prepare import compile_chosen
+    from hbc.cli.show.shared_memory import shared_lines
     from hbc.eqsat.choosing.report import merged
     from hbc.eqsat.choosing.select import select
     from hbc.ir.vectors.reached import reached
@@ -149,6 +154,7 @@ def _explained(
         else:
             done = compile_chosen(chosen, watch).kernel
             warnings += advice(p, schedule, chosen.target, watch.loops, done)
+            memory += [line for line in shared_lines(done) if line not in memory]
             if watch.loops is not None and all(r.instruction is None for r in records):
                 plain += reached(watch.loops)
     except HbcError as failure:

@@ -59,11 +59,13 @@ def ir(compiled: Compiled) -> Files:
 
 
 def loops(compiled: Compiled) -> Files:
+    from hbc.cli.show.shared_memory import shared_lines
     from hbc.frontend.directives.loop_tree import loop_tree
 
     chosen = compiled.chosen
     text = loop_tree(chosen.pipeline, chosen.schedule, chosen.on_gpu)
-    return {f"{compiled.source.name}.loops": text}
+    memory = "".join(f"{line}\n" for line in shared_lines(compiled.kernel))
+    return {f"{compiled.source.name}.loops": text + memory}
 
 
 def html(compiled: Compiled) -> Files:

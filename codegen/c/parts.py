@@ -24,7 +24,7 @@ _USES = {
     "math": rf"\b(?:(?:{_MATH})f?\(|NAN\b|INFINITY\b)",
     "stdbool": r"\b(?:bool|true|false)\b",
     "stddef": r"\b(?:size_t|NULL)\b",
-    "stdint": r"\bu?int\d+_t\b",
+    "stdint": r"\bu?int(?:\d+|ptr)_t\b",
     "stdlib": r"\b(?:free|aligned_alloc)\(",
     "string": r"\bmem(?:cpy|set)\(",
     "malloc": r"\b_aligned_(?:malloc|free)\(",

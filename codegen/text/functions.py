@@ -366,7 +366,12 @@ static inline uint16_t bf16_from_f32(float x)
 OF_MACHINE = {X86: _F16C, ARM: _FP16, GPU: _CUDA}
 
 ALLOCATE = """\
-/* Memory for `count` elements, aligned to 64 bytes; NULL when there is not that much. */
+#if defined(__linux__)  /* as in <sys/mman.h>, which hides it from -std=c11 */
+int madvise(void *start, size_t bytes, int advice);
+#endif
+
+/* Memory for `count` elements, aligned to 64 bytes; NULL when there is not that much. What is large
+   lies in pages of 2 MB where the system has them: each costs a fault when it is first touched. */
 static void *allocate(int64_t count, size_t size)
 {
     if (count < 0 || (uint64_t)count > (SIZE_MAX / 2 - 64) / size)
@@ -375,7 +380,15 @@ static void *allocate(int64_t count, size_t size)
 #if defined(_WIN32)
     return _aligned_malloc(bytes, 64);
 #else
-    return aligned_alloc(64, bytes);
+    char *const p = aligned_alloc(64, bytes);
+#if defined(__linux__)
+    const size_t page = (size_t)1 << 21;
+    if (p != NULL && bytes >= 2 * page) {
+        char *const first = p + (page - (uintptr_t)p % page) % page;
+        madvise(first, (size_t)(p + bytes - first) / page * page, 14);  /* MADV_HUGEPAGE */
+    }
+#endif
+    return p;
 #endif
 }
 """

@@ -360,7 +360,8 @@ class Swizzle:
 @record
 class Allocate:
     """A fresh, uninitialised buffer of `extent` elements (an index expression), alive in `body`.
-    Aligned to 64 bytes. `note` says which Func it holds and where that was scheduled."""
+    Aligned to 64 bytes. `note` says which Func it holds and where that was scheduled; `holds` has the
+    buffers that share it in turn, where several do."""
 
     buffer: str
     element: DType
@@ -370,6 +371,7 @@ class Allocate:
     note: str = field(default="", compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
     swizzle: Swizzle | None = None
+    holds: tuple[str, ...] = field(default=(), compare=False)
 
 
 @record

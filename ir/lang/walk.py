@@ -227,15 +227,21 @@ def substitute_stmt(s: ir.Stmt, values: Mapping[str, ir.Expr]) -> ir.Stmt:
 
 def rename_buffer(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
     """With another name for a buffer that is allocated outside."""
-    if isinstance(s, ir.Allocate) and s.buffer == old:
-        return s  # another one
+    return rename_buffers(s, {old: new})
+
+
+def rename_buffers(s: ir.Stmt, names: Mapping[str, str]) -> ir.Stmt:
+    """With other names for buffers that are allocated outside."""
+    if isinstance(s, ir.Allocate) and s.buffer in names:  # another one
+        names = {old: new for old, new in names.items() if old != s.buffer}
 
     def load(e: ir.Expr) -> ir.Expr:
-        return replace(e, buffer=new) if isinstance(e, ir.Load) and e.buffer == old else e
+        renamed = isinstance(e, ir.Load) and e.buffer in names
+        return replace(e, buffer=names[e.buffer]) if renamed else e
 
-    renamed = map_stmt(s, lambda e: rewrite(e, load), lambda c: rename_buffer(c, old, new))
-    if isinstance(renamed, ir.Store | ir.Prefetch) and renamed.buffer == old:
-        return replace(renamed, buffer=new)
+    renamed = map_stmt(s, lambda e: rewrite(e, load), lambda c: rename_buffers(c, names))
+    if isinstance(renamed, ir.Store | ir.Prefetch) and renamed.buffer in names:
+        return replace(renamed, buffer=names[renamed.buffer])
     return renamed
 
 

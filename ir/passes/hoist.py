@@ -11,13 +11,16 @@ outermost in its body, where `codegen` allocates it once for each thread.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from hbc.ir.algebra.facts import Facts, Interval
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.accesses import Accesses
 from hbc.ir.lang.build import maximum
+from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import (
     block,
@@ -27,6 +30,7 @@ from hbc.ir.lang.walk import (
     statements,
     substitute,
 )
+from hbc.ir.passes.overlay import Life, Names, Placed, lives, overlay
 
 # Buffers whose place is free to choose live on the stack up to this size (bytes).
 STACK_LIMIT = 16 * 1024
@@ -43,61 +47,98 @@ def is_heap(s: ir.Allocate) -> bool:
 
 def hoist(s: ir.Stmt) -> ir.Stmt:
     """`s` with each heap buffer allocated as far out as its size is known."""
-    return _hoisted(s, Accesses())
+    return _hoisted(s, _Scope(Accesses()))
 
 
-def _hoisted(s: ir.Stmt, accesses: Accesses) -> ir.Stmt:
-    lifted = _lift(s, accesses)
-    return _wrap(lifted.rising, lifted.rest)
+def hoist_and_share(kernel: Kernel) -> Kernel:
+    """The same, where buffers of which no two are alive at once are one."""
+    sizes = {s.name: Interval(ir.const_index(0), None) for s in kernel.sizes}
+    accesses = Accesses()
+    taken = {a.name for a in kernel.arguments} | {t.name for t in kernel.tables}
+    names = Names(taken | accesses.buffers(kernel.body))
+    scope = _Scope(accesses, _Sharing(lives(kernel.body), names, Facts(sizes)))
+    return kernel.map_body(lambda s: _hoisted(s, scope))
+
+
+@record
+class _Sharing:
+    """What is asked where buffers are to share memory."""
+
+    lives: Mapping[int, Life]
+    names: Names
+    facts: Facts
+
+
+@record
+class _Scope:
+    accesses: Accesses
+    sharing: _Sharing | None = None
+
+    def place(self, rising: tuple[_Rising, ...], s: ir.Stmt) -> ir.Stmt:
+        """`s` with the allocations around it."""
+        allocations = tuple(r.allocate for r in rising)
+        if self.sharing is not None and len(rising) > 1:
+            placed = [Placed(r.allocate, self.sharing.lives[r.of]) for r in rising]
+            allocations, s = overlay(placed, s, self.sharing.names, self.sharing.facts)
+        for a in reversed(allocations):
+            s = replace(a, body=s)
+        return s
+
+
+@record
+class _Rising:
+    """An allocation, and the `id` of that which it was."""
+
+    allocate: ir.Allocate
+    of: int
 
 
 @record
 class _Lifted:
     """A statement less the allocations that may stand around it, outermost first."""
 
-    rising: tuple[ir.Allocate, ...]
+    rising: tuple[_Rising, ...]
     rest: ir.Stmt
 
-    def keep(self, stays: frozenset[str]) -> _Lifted:
+    def keep(self, stays: frozenset[str], scope: _Scope) -> _Lifted:
         """Those of these buffers stand here."""
-        here = tuple(a for a in self.rising if a.buffer in stays)
-        above = tuple(a for a in self.rising if a.buffer not in stays)
-        return _Lifted(above, _wrap(here, self.rest))
+        here = tuple(r for r in self.rising if r.allocate.buffer in stays)
+        above = tuple(r for r in self.rising if r.allocate.buffer not in stays)
+        return _Lifted(above, scope.place(here, self.rest))
 
 
-def _wrap(allocations: tuple[ir.Allocate, ...], s: ir.Stmt) -> ir.Stmt:
-    for a in reversed(allocations):
-        s = replace(a, body=s)
-    return s
+def _hoisted(s: ir.Stmt, scope: _Scope) -> ir.Stmt:
+    lifted = _lift(s, scope)
+    return scope.place(lifted.rising, lifted.rest)
 
 
-def _lift(s: ir.Stmt, accesses: Accesses) -> _Lifted:
+def _lift(s: ir.Stmt, scope: _Scope) -> _Lifted:
     match s:
         case ir.Allocate(body=body):
-            inner = _lift(body, accesses)
+            inner = _lift(body, scope)
             if is_heap(s):
-                return _Lifted((s, *inner.rising), inner.rest)
+                return _Lifted((_Rising(s, id(s)), *inner.rising), inner.rest)
             return _Lifted(inner.rising, replace(s, body=inner.rest))
         case ir.LetStmt():
-            return _lift_let(s, accesses)
+            return _lift_let(s, scope)
         case ir.Block(body=body):
-            return _lift_block(body, accesses)
+            return _lift_block(body, scope)
         case ir.For():
-            return _lift_loop(s, accesses)
+            return _lift_loop(s, scope)
         case ir.If(condition=condition, then=then, otherwise=otherwise):
-            other = None if otherwise is None else _hoisted(otherwise, accesses)
-            return _Lifted((), ir.If(condition, _hoisted(then, accesses), other, s.span))
+            other = None if otherwise is None else _hoisted(otherwise, scope)
+            return _Lifted((), ir.If(condition, _hoisted(then, scope), other, s.span))
         case _:
             return _Lifted((), s)
 
 
-def _lift_let(s: ir.LetStmt, accesses: Accesses) -> _Lifted:
+def _lift_let(s: ir.LetStmt, scope: _Scope) -> _Lifted:
     """Sizes that use the name use its value outside, unless that reads memory."""
-    inner = _lift(s.body, accesses)
-    using = frozenset(a.buffer for a in inner.rising if s.name in free_variables(a.extent))
+    inner = _lift(s.body, scope)
+    using = _of_extents(inner, s.name)
     if contains(s.value, ir.Load):
-        inner = inner.keep(using)
-    rising = tuple(replace(a, extent=_where(a.extent, s)) for a in inner.rising)
+        inner = inner.keep(using, scope)
+    rising = _sized(inner.rising, lambda extent: _where(extent, s))
     if using and not mentions(inner.rest, s.name):  # it was for the size alone
         return _Lifted(rising, inner.rest)
     return _Lifted(rising, replace(s, body=inner.rest))
@@ -109,31 +150,44 @@ def _where(extent: ir.Expr, s: ir.LetStmt) -> ir.Expr:
     return simplify(substitute(extent, {s.name: s.value}))
 
 
-def _lift_block(body: tuple[ir.Stmt, ...], accesses: Accesses) -> _Lifted:
+def _lift_block(body: tuple[ir.Stmt, ...], scope: _Scope) -> _Lifted:
     """Nothing moves out before a check that may fail, nor where its name means another buffer."""
-    rising: list[ir.Allocate] = []
+    rising: list[_Rising] = []
     rest: list[ir.Stmt] = []
-    named = Counter(buffer for c in body for buffer in accesses.buffers(c))
+    named = Counter(buffer for c in body for buffer in scope.accesses.buffers(c))
     checked = False
     for child in body:
-        inner = _lift(child, accesses)
-        names = frozenset(a.buffer for a in inner.rising)
-        inner = inner.keep(names if checked else frozenset(n for n in names if named[n] > 1))
+        inner = _lift(child, scope)
+        names = frozenset(r.allocate.buffer for r in inner.rising)
+        stays = names if checked else frozenset(n for n in names if named[n] > 1)
+        inner = inner.keep(stays, scope)
         rising += inner.rising
         rest.append(inner.rest)
         checked = checked or any(isinstance(n, ir.Assert) for n in statements(child))
     return _Lifted(tuple(rising), block(*rest))
 
 
-def _lift_loop(s: ir.For, accesses: Accesses) -> _Lifted:
-    inner = _lift(s.body, accesses)
-    changing = frozenset(a.buffer for a in inner.rising if s.var in free_variables(a.extent))
+def _lift_loop(s: ir.For, scope: _Scope) -> _Lifted:
+    inner = _lift(s.body, scope)
+    changing = _of_extents(inner, s.var)
     if s.kind is ir.LoopKind.PARALLEL:
-        inner = inner.keep(changing)
-        return _Lifted((), replace(s, body=_wrap(inner.rising, inner.rest)))
-    inner = inner.keep(changing)
+        inner = inner.keep(changing, scope)
+        return _Lifted((), replace(s, body=scope.place(inner.rising, inner.rest)))
+    inner = inner.keep(changing, scope)
     # A loop that does not run may be of less than no extent.
-    rising = tuple(
-        replace(a, extent=simplify(maximum(a.extent, ir.const_index(0)))) for a in inner.rising
-    )
+    rising = _sized(inner.rising, lambda extent: simplify(maximum(extent, ir.const_index(0))))
     return _Lifted(rising, replace(s, body=inner.rest))
+
+
+def _of_extents(lifted: _Lifted, name: str) -> frozenset[str]:
+    """The buffers whose size depends on the name."""
+    buffers = (r.allocate for r in lifted.rising)
+    return frozenset(a.buffer for a in buffers if name in free_variables(a.extent))
+
+
+def _sized(
+    rising: tuple[_Rising, ...], extent: Callable[[ir.Expr], ir.Expr]
+) -> tuple[_Rising, ...]:
+    return tuple(
+        _Rising(replace(r.allocate, extent=extent(r.allocate.extent)), r.of) for r in rising
+    )

@@ -26,6 +26,7 @@ from hbc.cli.runs.native import Native, output_shapes
 from hbc.cli.runs.stages import special_of
 from hbc.cli.runs.strides import lengthened
 from hbc.cli.runs.trials import Special, accepted
+from hbc.cli.show.shared_memory import shared_lines
 from hbc.codegen.build.amx_emulator import build_emulator
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import can_run, emulated_features
@@ -68,13 +69,14 @@ class Outcome:
     """`kind` is passed, invalid (the program was refused), rejected (the schedule was), unfit (none
     of its sizes is allowed), slow (the oracle or the interpreter was not done in time) or failed;
     `where` is what failures of one cause have in common. `runs`: at how many sets of sizes it ran.
-    `selected`: tensor instructions do some of it."""
+    `selected`: tensor instructions do some of it. `shares`: some of its Funcs share memory."""
 
     kind: str
     where: str = ""
     detail: str = ""
     runs: int = 0
     selected: bool = False
+    shares: bool = False
 
 
 class Disagreement(Exception):
@@ -162,7 +164,8 @@ def _examine(case: Case, native: bool, auto: bool) -> Outcome:
         return failure(stage[0], e)
     except Exception as e:  # noqa: BLE001  whatever is raised is a finding
         return failure(stage[0], e)
-    return Outcome("passed", runs=len(runs), selected=bool(kernel.instructions))
+    shares = bool(shared_lines(kernel))
+    return Outcome("passed", "", "", len(runs), bool(kernel.instructions), shares)
 
 
 def made_for(p: Pipeline, case: Case) -> Schedule | None:

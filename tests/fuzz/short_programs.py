@@ -28,7 +28,7 @@ def family_program(c: Choices, target: str) -> TileProgram:
     each level are collected."""
     t, deep = pick(c, TYPES), chance(c, 40)
     rows = "y, " * deep
-    levels = c.integer(1, 4)
+    levels = c.integer(1, 4) if chance(c, 70) else c.integer(4, 7)  # many share memory
     count = "J" if chance(c, 70) else str(levels)
     step = pick(c, STEPS).format(
         f"{rows}{pick(c, PLACES)}", f"{'y / 2 + 1, ' if deep else ''}{pick(c, PLACES)}"

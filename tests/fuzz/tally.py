@@ -72,6 +72,7 @@ class Tally:
     targets: Counter[str] = field(default_factory=Counter)
     runs: int = 0
     selected: int = 0
+    shares: int = 0
     used: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
@@ -81,6 +82,7 @@ class Tally:
         self.outcomes[outcome.kind] += 1
         self.runs += outcome.runs
         self.selected += outcome.selected
+        self.shares += outcome.shares
         match outcome.kind:
             case "passed":
                 self.targets[case.target] += 1
@@ -97,7 +99,7 @@ class Tally:
         targets = ", ".join(f"{n} on {t}" for t, n in sorted(self.targets.items()))
         lines = [
             f"{o['passed']} programs passed ({targets}; {self.runs} sets of sizes; "
-            f"{self.selected} use tensor instructions), "
+            f"{self.selected} use tensor instructions, {self.shares} share memory), "
             f"{o['failed']} failed, {refused} were refused "
             f"({100 * refused / max(sum(o.values()), 1):.1f} %), in {seconds:.0f} s"
         ]

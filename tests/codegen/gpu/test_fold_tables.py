@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from hbc.codegen.gpu.fold_tables import fold_tables
 from hbc.ir.lang.kernel import Kernel, Table
 from hbc.ir.lang.read import read_stmt
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import F16
-from hbc.ir.passes.fold_tables import fold_tables
 
 
 def test_literals() -> None:
