@@ -27,10 +27,12 @@ from hbc.ir.lang.walk import (
     contains,
     free_variables,
     mentions,
+    nodes,
+    own_expressions,
     statements,
     substitute,
 )
-from hbc.ir.passes.overlay import Life, Names, Placed, lives, overlay
+from hbc.ir.passes.overlay import ALWAYS, Life, Names, Placed, lives, overlay
 
 # Buffers whose place is free to choose live on the stack up to this size (bytes).
 STACK_LIMIT = 16 * 1024
@@ -56,7 +58,8 @@ def hoist_and_share(kernel: Kernel) -> Kernel:
     accesses = Accesses()
     taken = {a.name for a in kernel.arguments} | {t.name for t in kernel.tables}
     names = Names(taken | accesses.buffers(kernel.body))
-    scope = _Scope(accesses, _Sharing(lives(kernel.body), names, Facts(sizes)))
+    sharing = _Sharing(lives(kernel.body), names, Facts(sizes), _of_constants(kernel))
+    scope = _Scope(accesses, sharing)
     return kernel.map_body(lambda s: _hoisted(s, scope))
 
 
@@ -67,6 +70,26 @@ class _Sharing:
     lives: Mapping[int, Life]
     names: Names
     facts: Facts
+    apart: frozenset[str]  # buffers that keep their memory for themselves
+
+    def life(self, r: _Rising) -> Life:
+        return ALWAYS if r.allocate.buffer in self.apart else self.lives[r.of]
+
+
+def _of_constants(kernel: Kernel) -> frozenset[str]:
+    """The buffers that constant inputs alone decide: a caller may have them filled once, for many calls."""
+    known = {a.name for a in kernel.arguments if a.constant}
+    if not known:
+        return frozenset()
+    known |= {t.name for t in kernel.tables}
+    stores = [s for s in statements(kernel.body) if isinstance(s, ir.Store)]
+    loaded = {id(s): _loads(s) for s in stores}
+    made = {s.buffer for s in statements(kernel.body) if isinstance(s, ir.Allocate)}
+    while True:
+        others = {s.buffer for s in stores if not loaded[id(s)] <= known | made}
+        if not others & made:
+            return frozenset(made)
+        made -= others
 
 
 @record
@@ -78,7 +101,7 @@ class _Scope:
         """`s` with the allocations around it."""
         allocations = tuple(r.allocate for r in rising)
         if self.sharing is not None and len(rising) > 1:
-            placed = [Placed(r.allocate, self.sharing.lives[r.of]) for r in rising]
+            placed = [Placed(r.allocate, self.sharing.life(r)) for r in rising]
             allocations, s = overlay(placed, s, self.sharing.names, self.sharing.facts)
         for a in reversed(allocations):
             s = replace(a, body=s)
@@ -105,6 +128,10 @@ class _Lifted:
         here = tuple(r for r in self.rising if r.allocate.buffer in stays)
         above = tuple(r for r in self.rising if r.allocate.buffer not in stays)
         return _Lifted(above, scope.place(here, self.rest))
+
+
+def _loads(s: ir.Store) -> set[str]:
+    return {n.buffer for e in own_expressions(s) for n in nodes(e) if isinstance(n, ir.Load)}
 
 
 def _hoisted(s: ir.Stmt, scope: _Scope) -> ir.Stmt:

@@ -40,6 +40,7 @@ class Life:
 
 
 NEVER = Life(0, -1)
+ALWAYS = Life(0, 1 << 62)
 
 
 def lives(s: ir.Stmt) -> Mapping[int, Life]:

@@ -109,6 +109,22 @@ def test_what_slides_along_a_loop_lives_as_long_as_that() -> None:
     agrees(STRIPS, schedule)
 
 
+def test_what_constant_inputs_decide_is_kept_for_many_calls() -> None:
+    text = """
+    size   W
+    input  I: f32[W]
+    input  J: f32[W] constant
+    output O: f32[W]
+    a[x] = J[x] * 2.0
+    b[x] = a[x] + I[x]
+    c[x] = b[x] * 3.0
+    d[x] = J[x] * 4.0
+    O[x] = d[x] + c[x]
+    """
+    names = held(text, ROOT)
+    assert ("a",) in names and ("d",) in names
+
+
 def test_memory_of_a_gpu_stays_as_it_is() -> None:
     assert held(CHAIN, ROOT, "cuda") == [("a",), ("b",), ("c",), ("d",)]
 
