@@ -236,8 +236,9 @@ def rename_buffers(s: ir.Stmt, names: Mapping[str, str]) -> ir.Stmt:
         names = {old: new for old, new in names.items() if old != s.buffer}
 
     def load(e: ir.Expr) -> ir.Expr:
-        renamed = isinstance(e, ir.Load) and e.buffer in names
-        return replace(e, buffer=names[e.buffer]) if renamed else e
+        if isinstance(e, ir.Load) and e.buffer in names:
+            return replace(e, buffer=names[e.buffer])
+        return e
 
     renamed = map_stmt(s, lambda e: rewrite(e, load), lambda c: rename_buffers(c, names))
     if isinstance(renamed, ir.Store | ir.Prefetch) and renamed.buffer in names:
