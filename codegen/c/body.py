@@ -15,6 +15,7 @@ from hbc.codegen.c.repeats import with_loops
 from hbc.codegen.c.stmt import may_fail, statement
 from hbc.codegen.c.table_bytes import MOST_WRITTEN, table_bytes
 from hbc.codegen.plan.alike import alike
+from hbc.codegen.plan.named_sizes import named_sizes
 from hbc.codegen.plan.tile_plan import plan_tiles
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.prelude import Prelude
@@ -137,7 +138,9 @@ def _unit(
 def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
     """Prints the function that does the work of `k`, on checked arguments."""
     fails = may_fail(k.body)
-    unit.tiles = plan_tiles(with_loops(k.body, unit), k.instructions)
+    whole = named_sizes(k.body)
+    unit.read_names |= _read_names(whole)
+    unit.tiles = plan_tiles(with_loops(whole, unit), k.instructions)
     unit.calls = alike(unit.tiles.body)
     out, body = unit.out, Writer(depth=1)
     unit.scope.push()
