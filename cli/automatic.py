@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from hbc.cli.instruction_set import instructions_of
+from hbc.cli.asked_machine import asked_costs
+from hbc.cli.instruction_set import instruction_set, instructions_of
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of, why_idle
 from hbc.frontend.automatic_gpu.candidates import gpu_candidates
+from hbc.frontend.costs.machine import Machine, machine_of
+from hbc.frontend.costs.machine_costs import MachineCosts, with_costs
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.regions.promises import promises_among
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source
+from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, TARGETS, Target, scheduled_for
 from hbc.ir.passes.register_pressure import register_pressure
@@ -26,7 +30,8 @@ AUTO = "auto"  # --schedule auto
 @record
 class Automatic:
     """A schedule that hbc made: its text, what it makes of the program, and why those before it were
-    refused. `idle`: why the target's tensor instructions have nothing to do, where that is known."""
+    refused. `idle`: why the target's tensor instructions have nothing to do, where that is known; `by`: whose
+    costs were gone by, where they were measured."""
 
     schedule: Schedule
     text: str
@@ -35,6 +40,7 @@ class Automatic:
     seconds: float
     refused: tuple[str, ...] = ()
     idle: str = ""
+    by: str = ""
 
 
 def automatic(
@@ -48,8 +54,11 @@ def automatic(
     trial = name
     while trial in [s.name for s in p.schedules]:
         trial += "_"  # the one that is there stays while another is tried
-    made_by = gpu_candidates if target.machine == GPU else candidates
-    for candidate in made_by(p, target, settings, trial, instructions):
+    costs = None if target.machine == GPU else asked_costs()
+    by = "" if costs is None else f" by what {costs.processor} costs"
+    for candidate in _candidates(
+        p, target, settings, trial, with_costs(instructions, costs), costs
+    ):
         try:
             schedule, kernel = _tried(p, candidate, target, settings, fix_sizes)
         except HbcError as failure:
@@ -69,7 +78,7 @@ def automatic(
         spent = time.perf_counter() - start
         text = candidate.text.replace(f"schedule {trial} ", f"schedule {name} ", 1)
         idle = "" if kernel.instructions else why_idle(p, settings, instructions)
-        return Automatic(schedule, text, kernel, candidate.about, spent, tuple(refused), idle)
+        return Automatic(schedule, text, kernel, candidate.about, spent, tuple(refused), idle, by)
     return None
 
 
@@ -78,13 +87,29 @@ def best_for(
 ) -> Target:  # fmt: skip
     """The target whose instructions do the most of the kernel's products at a time, of those that this
     machine `runs`; the default for a kernel that none of them does."""
-    best, most = default, (0.0, 0)
+    best, most, costs = default, (0.0, 0), asked_costs()
     for target in TARGETS.values():
         if target.machine == default.machine and target.instruction_sets and runs(target):
-            rate = rate_of(p, settings, instructions_of(target)), target.vector_bits
+            known = with_costs(instructions_of(target), costs)
+            rate = rate_of(p, settings, known, machine_with(target, costs)), target.vector_bits
             if rate[0] > 0 and rate > most:
                 best, most = target, rate
     return best
+
+
+def _candidates(
+    p: Pipeline, target: Target, settings: Mapping[str, str], name: str,
+    instructions: Sequence[Instruction], costs: MachineCosts | None,
+) -> Iterator[Candidate]:  # fmt: skip
+    if target.machine == GPU:
+        return gpu_candidates(p, target, settings, name, instructions)
+    return candidates(p, target, settings, name, instructions, machine_with(target, costs))
+
+
+def machine_with(target: Target, costs: MachineCosts | None) -> Machine:
+    """The machine that a target stands for, with costs that were measured."""
+    known = [] if costs is None else with_costs(instruction_set().instructions, costs)
+    return machine_of(target, costs, known)
 
 
 def schedule_name(p: Pipeline, target: Target) -> str:

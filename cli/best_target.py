@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,15 +18,16 @@ TUNED = "tuned_"  # how `hbc tune` begins the names of what it writes
 
 
 def best_target(
-    p: Pipeline, default: Target, schedule: str | None, isa: tuple[Path, ...] = ()
-) -> Target:
-    """Of the targets that run here, the best for which the file (or the schedule of that name) has a
-    schedule. That is one with tensor instructions for the types in the file, tiles before dot products;
+    p: Pipeline, default: Target, schedule: str | None, isa: tuple[Path, ...] = (),
+    runs: Callable[[Target], bool] = can_run,
+) -> Target:  # fmt: skip
+    """Of the targets that the machine `runs`, the best for which the file (or the schedule of that name) has
+    a schedule. That is one with tensor instructions for the types in the file, tiles before dot products;
     else the `default`, for which the schedules of the targets it falls back on serve too. Where no
-    schedule is for a target that runs here, the first target of theirs."""
+    schedule is for such a target, the first target of theirs."""
     named = [s for s in p.schedules if schedule in (None, s.name)]
     targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
-    able = [t for t in targets if t.instruction_sets and can_run(t)]
+    able = [t for t in targets if t.instruction_sets and runs(t)]
     held = frozenset(_types(p))
     if tensor := [t for t in able if _multiplies(replace(t, isa=isa), held, default)]:
         return max(tensor, key=_rank)
@@ -39,16 +40,18 @@ def best_target(
     return targets[0]
 
 
-def outdone(p: Pipeline, own: Schedule, target: Target) -> bool:
-    """Whether a target that runs here has tensor instructions for the types in the file, and the schedule of
-    the file that would serve was made for a lesser target without any."""
+def outdone(
+    p: Pipeline, own: Schedule, target: Target, runs: Callable[[Target], bool] = can_run
+) -> bool:
+    """Whether a target that the machine `runs` has tensor instructions for the types in the file, and the
+    schedule of the file that would serve was made for a lesser target without any."""
     made_for = next((t for t in schedule_order(target.name) if t in own.targets), target.name)
     lesser = TARGETS[made_for].vector_bits < target.vector_bits
     if not lesser or TARGETS[made_for].instruction_sets:
         return False
     held = frozenset(_types(p))
     here = (t for t in TARGETS.values() if t.machine == target.machine and t.instruction_sets)
-    return any(can_run(t) and _multiplies(t, held, target) for t in here)
+    return any(runs(t) and _multiplies(t, held, target) for t in here)
 
 
 def fitting(p: Pipeline, own: Schedule) -> Schedule:

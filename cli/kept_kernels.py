@@ -3,9 +3,9 @@
 What is kept is the checked pipeline, the schedule (the file's or one that hbc made), the C, and what was
 said on the way, which is said again. Its name is a digest of all that decides them: the text,
 where the file lies, the settings, target, schedule, fallback and descriptions of instructions, what this
-processor has, the user's library of movements, and hbc itself, by the content of its files. The files
-that a kernel imports are known only after reading it; their texts lie in what is kept, and are compared
-with what the files say now.
+processor has, the costs that are asked for, the user's library of movements, and hbc itself, by the content
+of its files. The files that a kernel imports are known only after reading it; their texts lie in what is
+kept, and are compared with what the files say now.
 Libraries are kept by their own text and compiler (`build_kept`).
 """
 
@@ -20,6 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hbc.cli.asked_machine import machine_text
 from hbc.cli.compiled import Chosen, Compiled
 from hbc.cli.files.read_source import STDIN, is_sketch, read_source, source_name
 from hbc.cli.machine import target_named
@@ -151,6 +152,6 @@ def _key(
     decides = [
         kernel.name, str(Path.cwd()), kernel.text, kernel.whole, only, list(settings.items()),
         target_name, schedule, described, fallback, fix_sizes, sorted(cpu_features()), sys.version,
-        library_versions(), hbc_digest(), own_digest(),
+        library_versions(), hbc_digest(), own_digest(), machine_text(),
     ]  # fmt: skip
     return sha256(json.dumps(decides).encode("utf-8", "surrogatepass")).hexdigest()[:40]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import os
 import platform
 import re
 from collections.abc import Callable
 from pathlib import Path
 
-from hbc.codegen.build.processor import CPUINFO, can_run, sysctl
+from hbc.codegen.build.processor import CPUINFO, can_run, cpu_features, sysctl
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.lang.target import TARGETS, Target
 
@@ -35,6 +37,12 @@ def cpu_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def processor_key(*decide: object) -> str:
+    """A name for what was measured on this processor, and what else it depends on."""
+    facts = [*decide, cpu_name(), sorted(cpu_features())]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
 @functools.cache

@@ -37,6 +37,7 @@ COMMANDS = {
     "check": "Report every mistake in the files, compile nothing.",
     "fmt": "Format files.",
     "targets": "List the targets and which of them this machine can run.",
+    "machine": "Measure what instructions and memory cost on this processor, for `auto` and `tune`.",
     "passes": "List the passes from loops to code, and which of them run for a target.",
     "instructions": "List the described tensor instructions, by target.",
     "new": "Write a commented kernel or sketch to begin with.",

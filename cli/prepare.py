@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hbc.cli.asked_machine import asked_costs, runs_there
 from hbc.cli.best_target import best_target, fitting, outdone
 from hbc.cli.compiled import NO_SCHEDULE, Chosen, Compiled, Runner
 from hbc.cli.machine import target_named
@@ -41,7 +42,9 @@ def choose(
     HbcError for the user's mistakes, UsageError for names that do not exist."""
     from hbc.cli.pipeline import choose_schedule, load_pipeline
 
-    chosen_target = target_named(target)
+    costs = asked_costs()
+    runs = runs_there(costs)
+    chosen_target = target_named(target, runs)
     pipeline = load_pipeline(kernel, settings, fix_sizes)
     plain_loops = fallback == "scalar"
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
@@ -50,16 +53,16 @@ def choose(
     if target is None and (asked or not pipeline.schedules):
         from hbc.cli.automatic import best_for
 
-        chosen_target = best_for(pipeline, chosen_target, settings)
+        chosen_target = best_for(pipeline, chosen_target, settings, runs)
     elif target is None:
-        chosen_target = best_target(pipeline, chosen_target, schedule, isa)
+        chosen_target = best_target(pipeline, chosen_target, schedule, isa, runs)
     chosen_target = replace(chosen_target, isa=isa)
     chosen = None if asked else choose_schedule(pipeline, chosen_target.name, schedule)
     made = None
     if chosen is not None and target is None and schedule is None and chosen_target.machine == X86:
         chosen = fitting(pipeline, chosen)
     if chosen is not None and target is None and schedule is None and not isa:
-        better = _better(pipeline, chosen, chosen_target, settings, fix_sizes)
+        better = _better(pipeline, chosen, chosen_target, settings, fix_sizes, runs)
         if better is not None:
             chosen_target, made = better
             return Chosen(pipeline, chosen_target, made.schedule, plain_loops, made)
@@ -72,22 +75,24 @@ def choose(
 
 
 def _better(
-    p: Pipeline, own: Schedule, target: Target, settings: Mapping[str, str], fix_sizes: bool
-) -> tuple[Target, Automatic] | None:
+    p: Pipeline, own: Schedule, target: Target, settings: Mapping[str, str], fix_sizes: bool,
+    runs: Callable[[Target], bool],
+) -> tuple[Target, Automatic] | None:  # fmt: skip
     """A schedule of hbc's own making, with the tensor instructions of a target that runs here, where the
     schedule of the file was made for a target without any; with a line on stderr that says so."""
-    if not outdone(p, own, target):
+    if not outdone(p, own, target, runs):
         return None
     from hbc.cli.automatic import automatic, best_for
 
-    best = best_for(p, target, settings)
+    best = best_for(p, target, settings, runs)
     made = automatic(p, best, settings, fix_sizes) if best.instruction_sets else None
     if made is None or not made.kernel.instructions:
         return None
     found = made.kernel.instructions[0].name
     notice(
-        f"note: schedule auto for `{best.name}`: its `{found}` does products that `{own.name}` of the file,"
-        f" for `{', '.join(own.targets)}`, leaves to plain vectors (`--schedule {own.name}` takes that)"
+        f"note: schedule auto for `{best.name}`{made.by}: its `{found}` does products that `{own.name}`"
+        f" of the file, for `{', '.join(own.targets)}`, leaves to plain vectors (`--schedule {own.name}`"
+        " takes that)"
     )
     return best, made
 
@@ -104,6 +109,7 @@ def _closed(
     what = "schedule auto" if made is not None else _plain(target)
     where = f"at sizes that {names} {'is' if len(own) == 1 else 'are'} not for"
     about = _unsuited(p, target) if made is None else made.about
+    where += "" if made is None else made.by
     notice(f"note: {what} for `{target.name}` {where}: {about}")
     return chosen if made is None else several((*own, made.schedule), target.name)
 
@@ -147,7 +153,7 @@ def _made(
         idle = f"; plain vectors: {made.idle}" if made.idle else ""
         if target.machine == GPU:
             idle = _alone(p, made.schedule)
-        notice(f"note: schedule auto for `{target.name}`: {made.about}{idle}")
+        notice(f"note: schedule auto for `{target.name}`{made.by}: {made.about}{idle}")
     return made
 
 

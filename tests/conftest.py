@@ -41,6 +41,8 @@ if imported_from() != ROOT:
 
 # Movements that a user has learned are nothing that tests know of.
 os.environ["HBC_MOVEMENTS"] = os.devnull
+# Nor of what was measured on this machine.
+os.environ["HBC_MACHINE"] = "none"
 
 # A shell starts what runs behind it with Ctrl-C ignored, which children inherit: tests of signals, and what
 # they test, would wait for ever.

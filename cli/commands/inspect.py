@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show import completion
+from hbc.cli.show.machine_option import machine_option
 from hbc.cli.show.options import json_option, kernel_argument, kernel_option, settings_option
 from hbc.ir.ground.printable import printable
 
@@ -25,6 +26,7 @@ HEADINGS = ("", "instruction", "loops along its rows", "operands", "cycles", "pe
 
 @click.command("inspect")
 @settings_option
+@machine_option("as described")
 @click.option(
     "--isa", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
     help="Use the instructions that this file describes too; may be repeated.",
@@ -49,6 +51,7 @@ def command(
     through a copy in its order), and estimated cycles of the whole statement, the cheapest first. The
     plain vector form is one of them. Then what is refused, and why.
     """
+    from hbc.cli.asked_machine import asked_costs
     from hbc.cli.compiled import NO_SCHEDULE
     from hbc.cli.files.one_kernel import one_kernel
     from hbc.cli.prepare import choose
@@ -62,12 +65,14 @@ def command(
         sizes = _sizes(chosen, settings)
         shown.step("mapping loops to instructions")
         updates = inspected(chosen, sizes)
+    costs = asked_costs()
     if as_json:
         statements: list[Json] = [_as_json(s) for s in updates]
         print_json(
             {
                 "kernel": chosen.pipeline.name,
                 "target": chosen.target.name,
+                "costs": None if costs is None else costs.processor,
                 "sizes": dict(sizes),
                 "statements": statements,
             }
@@ -78,14 +83,20 @@ def command(
 
 def inspected(chosen: Chosen, sizes: Mapping[str, int]) -> list[Inspected]:
     """The statements of a program without a schedule."""
+    from hbc.cli.asked_machine import asked_costs
+    from hbc.cli.automatic import machine_with
     from hbc.cli.instruction_set import instructions_of
     from hbc.cli.prepare import PLAIN
     from hbc.eqsat.inspecting.inspect import inspect
+    from hbc.frontend.costs.machine_costs import with_costs
     from hbc.frontend.lowering.lower import lower
     from hbc.ir.lang.target import TARGETS
 
     kernel = lower(chosen.pipeline, None, TARGETS[PLAIN])  # whose loops are whole also for GPUs
-    return inspect(kernel, instructions_of(chosen.target), chosen.target, sizes)
+    costs = asked_costs()
+    known = with_costs(instructions_of(chosen.target), costs)
+    adds = machine_with(chosen.target, costs).multiply_adds
+    return inspect(kernel, known, chosen.target, sizes, adds)
 
 
 def described(chosen: Chosen) -> list[str]:
@@ -110,8 +121,12 @@ def _sizes(chosen: Chosen, settings: Mapping[str, str]) -> dict[str, int]:
 def _lines(
     chosen: Chosen, sizes: Mapping[str, int], updates: Sequence[Inspected], show_all: bool
 ) -> list[str]:
+    from hbc.cli.asked_machine import asked_costs
+
     at = ", ".join(f"{name} = {n}" for name, n in sizes.items())
-    lines = [f"{chosen.pipeline.name} for {chosen.target.name}{f', at {at}' if at else ''}"]
+    costs = asked_costs()
+    by = "" if costs is None else f", by what {costs.processor} costs"
+    lines = [f"{chosen.pipeline.name} for {chosen.target.name}{f', at {at}' if at else ''}{by}"]
     if not updates:
         return [*lines, "  nothing is computed: there are copies and numbers alone"]
     for s in updates:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show import completion
+from hbc.cli.show.machine_option import machine_option
 from hbc.cli.show.options import (
     LONGEST,
     Seconds,
@@ -27,6 +28,7 @@ STRATEGIES = ("model", "random", "unit")
 
 @click.command("tune")
 @settings_option
+@machine_option("`here`, where that was measured")
 @click.option(
     "--isa", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
     help="Use the instructions that this file describes too; may be repeated.",

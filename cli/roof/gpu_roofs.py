@@ -10,7 +10,8 @@ import hashlib
 import json
 from importlib import resources
 
-from hbc.cli.roof.roofs import MEMORY, Roofs, load_roofs, store_roofs
+from hbc.cli.roof.roofs import Roofs, load_roofs, store_roofs
+from hbc.cli.roof.team import MEMORY
 from hbc.cli.runs.native import Native, Repeat
 from hbc.cli.show.report import Progress
 from hbc.codegen.build.gpu import GpuFacts, GpuLibrary, find_loader, gpu_facts

@@ -8,36 +8,26 @@ the processor's widest vectors could do.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from importlib import resources
 from itertools import accumulate
 from pathlib import Path
 
 from hbc.cli.files.replace_file import write_text
-from hbc.cli.machine import cache_bytes, cpu_count, cpu_name
-from hbc.cli.runs.native import Native, Repeat
+from hbc.cli.machine import cache_bytes, cpu_count, cpu_name, processor_key
+from hbc.cli.roof.team import MEMORY, Team, bandwidths, compiled, widest
 from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Progress
 from hbc.codegen.build.processor import cpu_features
-from hbc.codegen.build.toolchain import build, cache_folder, find_compiler
-from hbc.codegen.c.source import CSource
+from hbc.codegen.build.toolchain import cache_folder, find_compiler
 from hbc.ir.ground.diag import HbcError, ToolError
 from hbc.ir.host.scratch import scratch_folder
-from hbc.ir.lang.target import TARGETS
 
 VERSION = 3  # of the programs and of the file below: raise it when either changes
-TIMEOUT = 120.0  # seconds for one measurement; each takes about a tenth of one
 CALL_SECONDS = 0.02  # of one call
-MEMORY = "DRAM"  # the level beyond all caches
-BYTES_PER_CALL = 1 << 28  # that a bandwidth is measured on, out of cache a quarter of it
-REPEAT = Repeat(warmups=1, least=3, seconds=0.05, most=50)
-ROUNDS = 3
 
 # Kind of work, program, function, CPU features it needs: the best of a kind comes first.
 PEAKS = (
@@ -56,11 +46,6 @@ PEAKS = (
     ("u8s8", "peak_products", "peak_u8s8_avx2", {"avx2", "avx_vnni"}),
     ("u8s8", "peak_products", "peak_u8s8_i8mm", {"asimd", "i8mm"}),
     ("u8s8", "peak_products", "peak_u8s8_dot", {"asimd", "asimddp"}),
-)
-READS = (
-    ("read_avx512", {"avx512f"}),
-    ("read_avx2", {"avx2"}),
-    ("read_plain", set[str]()),
 )
 
 
@@ -138,10 +123,10 @@ def raised_roofs(roofs: Roofs, shown: Progress) -> Roofs:
 
 def _kept(threads: int) -> Path | None:
     """The file that holds what was measured; None where there is no folder for it."""
-    facts = [VERSION, cpu_name(), sorted(cpu_features()), str(find_compiler()), threads]
-    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
     try:
-        return cache_folder() / f"roofs-{key}.json"
+        return (
+            cache_folder() / f"roofs-{processor_key(VERSION, str(find_compiler()), threads)}.json"
+        )
     except ToolError:
         return None
 
@@ -150,25 +135,28 @@ def _measure(threads: int) -> Roofs:
     levels = {f"L{level}": room for level, room in sorted(cache_bytes().items())}
     with scratch_folder() as folder:
         peaks = _measure_peaks(folder, threads)
-        bandwidths = _measure_bandwidths(folder, threads, levels)
-    return Roofs(threads, peaks, bandwidths, levels)
+        with Team(compiled("bandwidth", folder), threads) as team:
+            reads = dict(bandwidths(team, widest("read"), 1, threads, levels))
+            copies = dict(bandwidths(team, "copy", 2, threads, levels))
+    best = {level: max(rate, copies[level]) for level, rate in reads.items()}
+    return Roofs(threads, peaks, none_below(best), levels)
 
 
 def _measure_peaks(folder: Path, threads: int) -> dict[str, float]:
     peaks: dict[str, float] = {}
-    teams: dict[str, _Team] = {}
+    teams: dict[str, Team] = {}
     with ExitStack() as stack:
         for kind, program, function, needs in PEAKS:
             if kind in peaks or not needs <= cpu_features():
                 continue
             if program not in teams:
-                teams[program] = stack.enter_context(_Team(_compiled(program, folder), threads))
+                teams[program] = stack.enter_context(Team(compiled(program, folder), threads))
             if rate := _peak(teams[program], function, threads):
                 peaks[kind] = rate
     return peaks
 
 
-def _peak(team: _Team, function: str, threads: int) -> float:
+def _peak(team: Team, function: str, threads: int) -> float:
     """Operations per second of all threads; 0 where the system does not permit the instructions."""
     trial = 10_000_000
     try:
@@ -178,70 +166,12 @@ def _peak(team: _Team, function: str, threads: int) -> float:
     return threads * count / team.seconds(function, [count], [])
 
 
-def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -> dict[str, float]:
-    read = next(name for name, needs in READS if needs <= cpu_features())
-    memory = min(max(4 * max(levels.values()), 64 << 20), 256 << 20) // threads
-    # L3 is shared: each thread takes its part. Half of a level leaves room for everything else.
-    sets = {name: room // 2 // (threads if name == "L3" else 1) for name, room in levels.items()}
-    sets[MEMORY] = memory
-    bandwidths: dict[str, float] = {}
-    with _Team(_compiled("bandwidth", folder), threads) as team:
-        for level, room in sets.items():
-            bytes_ = max(room // 512 * 512, 512)
-            rounds = max(1, BYTES_PER_CALL // bytes_ // (4 if level == MEMORY else 1))
-            times = [
-                team.seconds(read, [bytes_, rounds], [bytes_]),
-                team.seconds("copy", [bytes_, rounds], [bytes_ // 2, bytes_ // 2]),
-            ]
-            bandwidths[level] = threads * bytes_ * rounds / min(times)
-    return none_below(bandwidths)
-
-
 def none_below(bandwidths: Mapping[str, float]) -> dict[str, float]:
     """The same, the nearest level first: none is slower than one that lies farther away, which only a busy
     machine makes it seem."""
     levels = list(bandwidths)[::-1]
     least = accumulate((bandwidths[level] for level in levels), max)
     return dict(reversed([*zip(levels, least, strict=True)]))
-
-
-class _Team:
-    """As many child processes as threads, which all make the same call at the same time."""
-
-    def __init__(self, library: Path, threads: int) -> None:
-        self._stack = ExitStack()
-        from concurrent.futures import ThreadPoolExecutor  # here, since it takes 5 ms
-
-        self._pool = self._stack.enter_context(ThreadPoolExecutor(threads))
-        self._members = [
-            self._stack.enter_context(Native(library, 1, TIMEOUT)) for _ in range(threads)
-        ]
-
-    def __enter__(self) -> _Team:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def seconds(self, function: str, sizes: Sequence[int], scratch: Sequence[int]) -> float:
-        """The best time of one thread; with several the median, for what they share, in the best of
-        the rounds."""
-        return min(self._round(function, sizes, scratch) for _ in range(ROUNDS))
-
-    def _round(self, function: str, sizes: Sequence[int], scratch: Sequence[int]) -> float:
-        calls = [
-            self._pool.submit(member.time, function, sizes, scratch, REPEAT)
-            for member in self._members
-        ]
-        times = [call.result() for call in calls]
-        if len(times) == 1:
-            return min(times[0])
-        return max(statistics.median(one) for one in times)
-
-
-def _compiled(name: str, folder: Path) -> Path:
-    text = resources.files("hbc.cli.roof").joinpath(f"{name}.c").read_text(encoding="utf-8")
-    return build(CSource(name, text, ""), TARGETS["c"], folder / f"{name}.so")
 
 
 def load_roofs(file: Path) -> Roofs | None:

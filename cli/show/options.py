@@ -13,6 +13,7 @@ import click
 
 from hbc.cli.show import completion
 from hbc.cli.show.loudness import Loudness, be
+from hbc.cli.show.machine_option import machine_option
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -96,12 +97,12 @@ def files_argument(name: str) -> Callable[[Function], Function]:
 
 
 def kernel_options(function: Function) -> Function:
-    """KERNEL, --kernel, --target, --isa, --schedule, --fallback and --set: which code is compiled."""
+    """KERNEL, --kernel, --target, --isa, --schedule, --machine, --fallback and --set: which code is made."""
     return program_options(fallback_option(function))
 
 
 def program_options(function: Function) -> Function:
-    """KERNEL, --kernel, --target, --isa, --schedule and --set: what says which program is meant."""
+    """KERNEL, --kernel, --target, --isa, --schedule, --machine and --set: which program is meant."""
     return kernel_argument(choice_options(function))
 
 
@@ -117,9 +118,10 @@ kernel_option = click.option(
 
 
 def choice_options(function: Function) -> Function:
-    """--kernel, --target, --isa, --schedule and --set."""
+    """--kernel, --target, --isa, --schedule, --machine and --set."""
     for decorate in (
         settings_option,
+        machine_option("as described"),
         click.option(
             "--isa", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
             help="Use the instructions that this file describes too; may be repeated.",

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from hbc.cli.asked_machine import asked_costs, tuning_costs
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.one_kernel import one_kernel
 from hbc.cli.fleet.fleet import Fleet, fleet_at
@@ -33,6 +34,7 @@ from hbc.cli.tuning.tune import CUT_SHORT, Options, Tuned, tune
 from hbc.cli.tuning.watching import Watching, share_of
 from hbc.cli.tuning.written import check_file, commented, name_earlier, tuned_name, write_tuned
 from hbc.codegen.build.cross import is_foreign
+from hbc.frontend.costs.machine_costs import MachineCosts
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, ToolError, UsageError
 from hbc.ir.ground.record import record
@@ -81,6 +83,7 @@ def run_session(s: Session) -> None:
         machine = this_machine() if fleet is None else fleet.machine
         target = _target(s, p, machine)
         tracks = _tracks(s, p, target, fleet, owned)
+        s = replace(s, options=replace(s.options, costs=_costs(s, target)))
         for number, row in enumerate(rows, start=1):
             name = tuned_name(scheduled_for(target), None if row is None else number)
             settings = {**s.settings, **(row.settings if row is not None else {})}
@@ -173,6 +176,16 @@ def _target(s: Session, p: Pipeline, machine: Machine) -> Target:
         hint = f"use --target with one of: {', '.join(machine.runs)}"
         raise ToolError(Diagnostic(f"the workers cannot run `{found.name}` code", hint=hint))
     return replace(found, isa=s.isa)
+
+
+def _costs(s: Session, target: Target) -> MachineCosts | None:
+    """What the model goes by; with a line that says so."""
+    if target.machine == GPU:
+        return None
+    costs = tuning_costs() if s.workers is None else asked_costs()
+    if costs is not None:
+        notice(f"note: the model goes by what {costs.processor} costs, as it was measured")
+    return costs
 
 
 def _tuned(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from random import Random
 
+from hbc.cli.automatic import machine_with
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.machine import cpu_count
 from hbc.cli.measuring.job import Job
@@ -24,6 +25,7 @@ from hbc.cli.tuning.sound import sound
 from hbc.cli.tuning.strategy import Explored, Strategy, measured
 from hbc.cli.tuning.watching import Watching
 from hbc.frontend.automatic.points import space_of
+from hbc.frontend.costs.machine_costs import MachineCosts, with_costs
 from hbc.ir.ground.record import record
 
 # Of what is drawn, and how many candidates are measured together.
@@ -43,7 +45,7 @@ LEAST_DROPS = 4  # directives for which it is worth to begin
 @record
 class Options:
     """`trials`, `seconds`: limits; `processes`: that compile side by side; `fresh`: nothing is taken from
-    other runs."""
+    other runs; `costs`: that the model goes by, None for those that are described."""
 
     strategy: str
     trials: int
@@ -51,6 +53,7 @@ class Options:
     seed: int
     processes: int
     fresh: bool = False
+    costs: MachineCosts | None = None
 
 
 @record
@@ -80,7 +83,10 @@ def tune(
     target = job.target
     known = instructions_of(target) if target.instruction_sets or target.isa else []
     kept = KeptTrials(job)
-    space = space_of(job.pipeline, target, job.settings, name, known)
+    machine = machine_with(target, options.costs)
+    space = space_of(
+        job.pipeline, target, job.settings, name, with_costs(known, options.costs), machine
+    )
 
     def note(trial: Trial) -> None:
         kept.keep(trial)

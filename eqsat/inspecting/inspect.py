@@ -15,7 +15,7 @@ from hbc.eqsat.graph.lowering import selectable
 from hbc.eqsat.inspecting.mapped import mapped, order, refused
 from hbc.eqsat.inspecting.mapping import Inspected, Loop, Mapping
 from hbc.eqsat.inspecting.nests import Nest, cut, interleaved, nests, step
-from hbc.eqsat.inspecting.plain import plain
+from hbc.eqsat.inspecting.plain import PER_CYCLE, plain
 from hbc.eqsat.inspecting.whole import over, products_apart, updates
 from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.operands.statement import longest
@@ -37,29 +37,35 @@ MOST_LEVELS = 10  # of loops, cut ones counted: beyond, sliding loops stay whole
 
 
 def inspect(
-    kernel: Kernel, instructions: Sequence[Instruction], target: Target, sizes: Sizes[str, int]
-) -> list[Inspected]:
+    kernel: Kernel, instructions: Sequence[Instruction], target: Target, sizes: Sizes[str, int],
+    multiply_adds: float = PER_CYCLE,
+) -> list[Inspected]:  # fmt: skip
     """The updates and computed values of a kernel of whole loops. `sizes`: the numbers that are assumed;
-    every other extent is taken to be `nests.NOMINAL`."""
+    every other extent is taken to be `nests.NOMINAL`. `multiply_adds`: of vectors of floats, that begin in a
+    cycle."""
     with closing(Graphs(tuple(i for i in instructions if selectable(i)))) as graphs:
         inspected = [
             one
             for n in nests(kernel.body, sizes)
             if (u := updates(n.store)).op is not None or _computes(n.store.value)
-            for one in _parts(n, len(u.terms), instructions, target, graphs)
+            for one in _parts(n, len(u.terms), instructions, target, graphs, multiply_adds)
         ]
     return sorted(inspected, key=lambda i: (i.span.start if i.span else -1, i.part))
 
 
 def _parts(
-    n: Nest, terms: int, instructions: Sequence[Instruction], target: Target, graphs: Graphs
-) -> Iterator[Inspected]:
+    n: Nest, terms: int, instructions: Sequence[Instruction], target: Target, graphs: Graphs,
+    multiply_adds: float,
+) -> Iterator[Inspected]:  # fmt: skip
     """Each product of an update, or what it is as a whole."""
     loops = tuple(
         Loop(v.loop, v.extent, const_value(step(n.store.index, v.var)) == 0) for v in n.levels
     )
     for number, product in enumerate(products_apart(n), 1):
-        mappings = [*plain(product, target), *_by_instructions(product, instructions, graphs)]
+        mappings = [
+            *plain(product, target, multiply_adds),
+            *_by_instructions(product, instructions, graphs),
+        ]
         ranked = sorted((m for m in mappings if not m.reason), key=order)
         ranked += [m for m in mappings if m.reason]
         yield Inspected(n.store.span, n.store.buffer, loops, tuple(ranked), number, terms)

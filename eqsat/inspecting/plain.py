@@ -25,10 +25,11 @@ FARTHEST = 16  # steps of a loop to what an iteration reads of another
 NEAR = 4  # elements from lane to lane that one or two loads still hold
 
 
-def plain(n: Nest, target: Target) -> list[Mapping]:
-    """Every plain form, those that are refused with their reason."""
+def plain(n: Nest, target: Target, multiply_adds: float = PER_CYCLE) -> list[Mapping]:
+    """Every plain form, those that are refused with their reason. `multiply_adds`: of vectors of floats, that
+    begin in a cycle."""
     update = updates(n.store)
-    op, term = update.op, _term(update.terms[0])
+    op, term = update.op, _term(update.terms[0], multiply_adds)
     on_gpu = target.machine == GPU
     if not on_gpu and target.vector_bits == 0:
         return [_scalar(n, term)]
@@ -37,20 +38,24 @@ def plain(n: Nest, target: Target) -> list[Mapping]:
 
 @record
 class Term:
-    """What is stored or added: its operations, and its loads, each with the variables of its index."""
+    """What is stored or added: cycles of its operations, its loads, each with the variables of its index."""
 
-    operations: float
+    cycles: float
     loads: tuple[tuple[ir.Load, frozenset[str]], ...]
 
 
-def _term(e: ir.Expr) -> Term:
+def _term(e: ir.Expr, multiply_adds: float) -> Term:
+    """A product of floats that is added is one operation with the sum."""
     loads = dict.fromkeys(_loads(e))
-    return Term(_operations(e), tuple((x, free_variables(x.index)) for x in loads))
+    fused = isinstance(e, ir.Binary) and e.op is ir.Op.MUL and e.type.element.is_float
+    others = _operations(e) - (2.0 if fused else 0.0)
+    cycles = others / PER_CYCLE + (1 / multiply_adds if fused else 0.0)
+    return Term(cycles, tuple((x, free_variables(x.index)) for x in loads))
 
 
 def _scalar(n: Nest, term: Term) -> Mapping:
     count = prod(level.extent for level in n.levels)
-    each = term.operations / PER_CYCLE + LOAD * len(term.loads)
+    each = term.cycles + LOAD * len(term.loads)
     operands = tuple(sorted((b, "direct") for b in {x.buffer for x, _ in term.loads}))
     return Mapping(SCALAR, (), operands, count, count * each)
 
@@ -78,7 +83,7 @@ def _along(
     bits = max([n.store.value.type.element.bits, *(x.type.element.bits for x, _ in term.loads)])
     lanes = WARP if on_gpu else max(1, target.vector_bits // bits)
     steps = prod(-(-v.extent // lanes) if v is level else v.extent for v in n.levels)
-    cycles = term.operations / PER_CYCLE
+    cycles = term.cycles
     operands: dict[str, str] = {}
     for x, variables in term.loads:
         how, each = _loaded(x, level.var, lanes) if level.var in variables else ("broadcast", LOAD)
@@ -132,7 +137,7 @@ def _loads(e: ir.Expr) -> Iterator[ir.Load]:
 
 
 def _operations(e: ir.Expr) -> float:
-    """On values, not on places; a product that is added is one with the sum."""
+    """On values, not on places, with that which adds them."""
     known: dict[int, float] = {}
 
     def within(x: ir.Expr) -> float:
@@ -141,9 +146,7 @@ def _operations(e: ir.Expr) -> float:
             known[id(x)] = own + sum(map(within, operands(x)))
         return known[id(x)]
 
-    operations = 1.0 + within(e)
-    fused = isinstance(e, ir.Binary) and e.op is ir.Op.MUL and e.type.element.is_float
-    return operations - 1.0 if fused else operations
+    return 1.0 + within(e)
 
 
 def _is_operation(x: ir.Expr) -> bool:

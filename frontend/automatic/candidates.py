@@ -18,6 +18,7 @@ from hbc.frontend.costs.dots import (
     dots_of,
     factors_of,
     windows,
+    worthwhile,
 )  # fmt: skip
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import LONGEST as LONGEST_KEPT
@@ -51,12 +52,13 @@ class Candidate:
 
 def candidates(
     p: Pipeline, target: Target, given: Mapping[str, str], name: str,
-    instructions: Sequence[Instruction] = (),
+    instructions: Sequence[Instruction] = (), machine: Machine | None = None,
 ) -> Iterator[Candidate]:  # fmt: skip
-    """Schedules of that name, from the one that should be fastest to one that always fits."""
+    """Schedules of that name, from the one that should be fastest to one that always fits. `machine`: with
+    costs that were measured."""
     sizes = typical_sizes(p, given)
-    machine = machine_of(target)
-    dots = dots_of(instructions)
+    machine = machine or machine_of(target)
+    dots = worthwhile(dots_of(instructions), machine)
     flat = flat_program(p)
     for some, edges in ((dots, False), (dots, True), ((), True)) if dots else (((), True),):
         graph = inlined(p, sizes, some, None, edges)
@@ -97,16 +99,19 @@ def reads_inside(graph: Graph) -> bool:
     return True
 
 
-def rate_of(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]) -> float:
-    """Products in a cycle of the instruction for the sums that take the most steps; 0 without one."""
-    graph, main, fitting = _for_most(p, given, instructions)
+def rate_of(
+    p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction], machine: Machine
+) -> float:
+    """Products in a cycle of the instruction for the sums that take the most steps; 0 without one that is
+    worth its while."""
+    graph, main, fitting = _for_most(p, given, worthwhile(dots_of(instructions), machine))
     return max((d.rate * _filled(graph, main, d) for d in fitting), default=0.0) if main else 0.0
 
 
 def why_idle(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]) -> str:
     """What keeps instructions from the sums that take the most steps, where they are tiles, and there is one
     row at these sizes; "" where it is something else."""
-    graph, main, fitting = _for_most(p, given, instructions)
+    graph, main, fitting = _for_most(p, given, dots_of(instructions))
     if main is None or not fitting:
         return ""
     if any(d.rows == 1 or _filled(graph, main, d) * d.rows > 1 for d in fitting):
@@ -116,10 +121,9 @@ def why_idle(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instr
 
 
 def _for_most(
-    p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]
+    p: Pipeline, given: Mapping[str, str], dots: tuple[Dot, ...]
 ) -> tuple[Graph, Step | None, list[Dot]]:
     """The sums that take the most steps, and the instructions whose types are theirs."""
-    dots = dots_of(instructions)
     graph = inlined(p, typical_sizes(p, given), dots)
     steps = sums(graph)
     if not dots or not steps:

@@ -12,7 +12,7 @@ from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import cost_of
 from hbc.frontend.costs.kinds import permuted, sums_along
 from hbc.frontend.costs.lanes import FEW
-from hbc.frontend.costs.machine import Machine, access_cycles
+from hbc.frontend.costs.machine import Machine
 from hbc.frontend.costs.spans import Box, Span, length, volume
 from hbc.ir.ground.record import mutable, record
 
@@ -168,7 +168,7 @@ class Placing:
             count = len([a for a in s.reads if a.name == name])
             reused = REUSED if s.reduce else 1.0
             uses += graph.iterations(s, graph.box(s.func)) * count / reused
-        at = access_cycles(size)
+        at = self.machine.access_cycles(size)
         return times * (work + 2 * points * at + BEGIN) + uses * at
 
     def cheapest(self, name: str) -> tuple[float, Level | None, Box]:

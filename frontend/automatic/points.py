@@ -19,7 +19,7 @@ from hbc.frontend.automatic.variants import variant
 from hbc.frontend.automatic.write import lines_of
 from hbc.frontend.costs.choices import Choices, Option, Point, as_json
 from hbc.frontend.costs.dot import Dot
-from hbc.frontend.costs.dots import dot_for, dots_of
+from hbc.frontend.costs.dots import dot_for, dots_of, worthwhile
 from hbc.frontend.costs.graph import Graph
 from hbc.frontend.costs.inlining import inlined
 from hbc.frontend.costs.machine import Machine, machine_of
@@ -110,14 +110,15 @@ class Space:
 
 def space_of(
     p: Pipeline, target: Target, given: Mapping[str, str], name: str,
-    instructions: Sequence[Instruction] = (),
+    instructions: Sequence[Instruction] = (), machine: Machine | None = None,
 ) -> Space:  # fmt: skip
-    """The space of a kernel at its typical sizes. Schedules are called `name`."""
+    """The space of a kernel at its typical sizes. Schedules are called `name`. `machine`: with costs that
+    were measured."""
     serving = dict.fromkeys((target.name, *schedule_order(scheduled_for(target))[:2]))
     there, sizes = schedule_blocks(p.source), typical_sizes(p, given)
     fitting = [s for s in p.schedules if s.name in there and is_for(s, sizes)]
     own = [s for t in serving for s in fitting if t in s.targets]
-    machine, dots = machine_of(target), dots_of(instructions)
+    machine, dots = machine or machine_of(target), dots_of(instructions)
     flat = flat_program(p)
     flattens = flat is not None and is_quicker(
         *(placings(inlined(each, sizes, dots), machine)[0] for each in (flat.pipeline, p))
@@ -135,6 +136,11 @@ def _kinds(space: Space) -> tuple[str, tuple[str, ...]]:
         any(dot_for(graph, s, space.dots, t) is not None for s in sums(graph))
         for t in (True, False)
     )
-    if tiles:
-        return ALL, (DOTS, NONE) if dots else (NONE,)
-    return (ALL, (NONE,)) if dots else (NONE, ())
+    kinds = (ALL, *((DOTS,) if tiles and dots else ()), NONE) if tiles or dots else (NONE,)
+    worth = worthwhile(space.dots, space.machine)
+    usual = (
+        ALL
+        if any(dot_for(graph, s, worth, t) for s in sums(graph) for t in (True, False))
+        else NONE
+    )
+    return usual, tuple(kind for kind in kinds if kind != usual)

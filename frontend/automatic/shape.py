@@ -8,12 +8,12 @@ from dataclasses import field, replace
 from hbc.frontend.automatic.alignment import pieces_of, stays
 from hbc.frontend.automatic.phases import Phases, phases_of, picked_block
 from hbc.frontend.automatic.tiles import Tiles, tiles_for
-from hbc.frontend.costs.blocks import MULTIPLY_ADDS, Block, Sides, ranked_blocks
+from hbc.frontend.costs.blocks import Block, Pace, Sides, ranked_blocks
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
 from hbc.frontend.costs.lanes import FEW, lane_variable, operand, row_variable
-from hbc.frontend.costs.machine import Machine
+from hbc.frontend.costs.machine import MULTIPLY_ADDS, Machine
 from hbc.frontend.costs.moves import Move, is_limited, move, pieces
 from hbc.frontend.costs.spans import Box, length
 from hbc.frontend.program.funcs import Func
@@ -262,7 +262,7 @@ def _with_sums(
     rows = row_variable(theirs, extents, lane, main.reads, main.reduce)
     if len(sums) == 1 and any(d.tile is not None for d in graph.dots):
         known = dict(zip(theirs, extents, strict=True))
-        tiles = tiles_for(graph, main.func, rows, lane, known)
+        tiles = tiles_for(graph, machine, main.func, rows, lane, known)
         if tiles is not None:
             return _in_tiles(func, tiles, rename, rows, lane, sums)
     if slides_in_lanes(graph, main, lane):
@@ -350,8 +350,13 @@ def _block(
     if unit_lanes > 256 or unit_rows > 14:
         unit_lanes = unit_rows = 1
     sides = Sides(down, along, unit_rows, unit_lanes, rows in stay, lane in stay)
-    per_cycle, depth = (MULTIPLY_ADDS, 1) if dot is None else (dot.per_cycle, dot.depth)
-    ranked = ranked_blocks(operands, machine, sums, sides, width, per_cycle)
+    in_floats = graph.funcs[main.func].element.is_float
+    adds = machine.multiply_adds if in_floats else MULTIPLY_ADDS
+    pace, depth = Pace(adds, machine.latency), 1
+    if dot is not None:
+        latency = dot.latency if machine.measured else machine.latency
+        pace, depth = Pace(dot.per_cycle, latency), dot.depth
+    ranked = ranked_blocks(operands, machine, sums, sides, width, pace)
     each = [(b.rows, b.vectors) for b, _ in ranked]
     wanted = graph.choices.pick(f"{name}.block", each[0], each[1:])
     block, cycles = ranked[each.index(wanted)]

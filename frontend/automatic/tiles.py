@@ -10,9 +10,17 @@ from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.machine import Machine
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import Span, index_span, length
-from hbc.frontend.costs.tile_blocks import LINE, TileBlock, TileSides, ranked_tile_blocks
+from hbc.frontend.costs.tile_blocks import (
+    LINE,
+    TileBlock,
+    TileCosts,
+    TileSides,
+    ranked_tile_blocks,
+    tile_costs,
+)
 from hbc.frontend.program.constants import evaluate
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -41,8 +49,9 @@ class Tiles:
 
 
 def tiles_for(
-    graph: Graph, sums: str, rows: str | None, lanes: str | None, extents: dict[str, int]
-) -> Tiles | None:
+    graph: Graph, machine: Machine, sums: str, rows: str | None, lanes: str | None,
+    extents: dict[str, int],
+) -> Tiles | None:  # fmt: skip
     """Tiles for all updates of a Func, if instructions do them."""
     main: tuple[int, Step, Dot] | None = None
     slides = False
@@ -67,8 +76,9 @@ def tiles_for(
     if rows is None:
         return None
     beside = _beside(graph, step, rows, lanes, extents)
-    one = _merged(graph, sums, step, dot, rows, lanes, beside, extents)
-    ranked = ranked_tile_blocks(_sides(graph, step, dot, rows, lanes, beside, extents, one))
+    costs = tile_costs(machine, dot)
+    one = _merged(graph, costs, sums, step, dot, rows, lanes, beside, extents)
+    ranked = ranked_tile_blocks(_sides(graph, step, dot, rows, lanes, beside, extents, one), costs)
     each = [(b.high, b.down, b.beside, b.across) for b in (c.block for c in ranked)]
     usual = each[0]
     if len(extents) == 2:  # matrices: measured with 2 x 2 tiles, whose operands stream alike
@@ -83,8 +93,8 @@ def tiles_for(
 
 
 def _merged(
-    graph: Graph, sums: str, s: Step, dot: Dot, rows: str, lanes: str, beside: str | None,
-    extents: dict[str, int],
+    graph: Graph, costs: TileCosts, sums: str, s: Step, dot: Dot, rows: str, lanes: str,
+    beside: str | None, extents: dict[str, int],
 ) -> Merged | None:  # fmt: skip
     """Reductions that are one loop, where that is much faster, with the copy."""
     deep = deep_loop(graph, s)
@@ -92,7 +102,7 @@ def _merged(
     if one is None or len([x for x in graph.steps[sums] if x.update is not None]) > 1:
         return None
     plain, together = (
-        ranked_tile_blocks(_sides(graph, s, dot, rows, lanes, beside, extents, m))[0].cycles
+        ranked_tile_blocks(_sides(graph, s, dot, rows, lanes, beside, extents, m), costs)[0].cycles
         for m in (None, one)
     )
     usual = WORTH * (together + one.cycles) < plain

@@ -31,5 +31,5 @@ def _dot(i: Instruction) -> Dot | None:
     a, b = (i.operands[f].element for f in i.factors)
     return Dot(
         i.name, i.operands[i.accumulator].element, (a, b), counts[Kind.K], memory, counts[Kind.I],
-        counts[Kind.J], i.cost.per_cycle,
+        counts[Kind.J], i.cost.per_cycle, i.cost.latency,
     )  # fmt: skip

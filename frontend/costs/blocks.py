@@ -32,13 +32,21 @@ class Operand:
 
 
 TOGETHER = 4  # steps of a convolution that share what they load
-MULTIPLY_ADDS = 2.0  # of vectors, in a cycle
 LOOP = 1.0  # cycles of an iteration besides its arithmetic and loads
 MOST_ROWS, MOST_VECTORS = 16, 16
 LOADED = 0.15  # what a load costs that hides behind arithmetic
 LINE, LINE_BITS = 0.5, 512  # cycles for a line of the caches more in a step, and its size
 KEPT = 1024  # answers that are kept
 IN_MEMORY = 4.0  # how much longer sums take that are no block, and stay in memory
+
+
+@record
+class Pace:
+    """How many instructions that add to a vector of sums begin in a cycle, and how many cycles a sum waits
+    for itself."""
+
+    per_cycle: float
+    latency: float
 
 
 @record
@@ -56,28 +64,27 @@ class Sides:
 
 def ranked_blocks(
     operands: Sequence[Operand], machine: Machine, sums: int, sides: Sides, lanes: int,
-    per_cycle: float = MULTIPLY_ADDS,
+    pace: Pace,
 ) -> list[tuple[Block, float]]:  # fmt: skip
     """The blocks that fit into the registers, each with the cycles that it takes per vector of sums, tails
-    and padding counted: the fewest first. `sums`: how many arrays of sums of this block there are;
-    `per_cycle`: how many instructions that add to a vector of sums begin in a cycle."""
-    return list(_ranked(tuple(operands), machine, sums, sides, lanes, per_cycle))
+    and padding counted: the fewest first. `sums`: how many arrays of sums of this block there are."""
+    return list(_ranked(tuple(operands), machine, sums, sides, lanes, pace))
 
 
 @lru_cache(KEPT)
 def _ranked(
     operands: tuple[Operand, ...], machine: Machine, sums: int, sides: Sides, lanes: int,
-    per_cycle: float,
+    pace: Pace,
 ) -> tuple[tuple[Block, float], ...]:  # fmt: skip
     """The same. It is asked again for each place that a Func may be computed at, and each strip."""
-    costed = list(_blocks(operands, machine, sums, sides, lanes, per_cycle))
+    costed = list(_blocks(operands, machine, sums, sides, lanes, pace))
     costed.sort(key=lambda each: round(each[1], 8))
     return tuple(costed) or ((Block(1, 1), float("inf")),)
 
 
 def _blocks(
     operands: Sequence[Operand], machine: Machine, sums: int, sides: Sides, lanes: int,
-    per_cycle: float,
+    pace: Pace,
 ) -> Iterator[tuple[Block, float]]:  # fmt: skip
     for rows in range(1, MOST_ROWS + 1):
         if rows > max(sides.rows, 1) or (rows % sides.piece_rows and sides.piece_rows > 1):
@@ -89,7 +96,7 @@ def _blocks(
             block = Block(rows, vectors)
             if not fits(block, operands, machine, sums):
                 continue
-            cycles = cycles_of(block, operands, machine, sums, per_cycle)
+            cycles = cycles_of(block, operands, machine, sums, pace)
             down = _covered(sides.rows, rows, sides.rows_stay)
             along = _covered(sides.lanes, width, sides.lanes_stay and vectors > 1)
             wasted = down * along / (sides.rows * sides.lanes)
@@ -120,14 +127,15 @@ def fits(block: Block, operands: Sequence[Operand], machine: Machine, sums: int)
 
 
 def cycles_of(
-    block: Block, operands: Sequence[Operand], machine: Machine, sums: int, per_cycle: float
+    block: Block, operands: Sequence[Operand], machine: Machine, sums: int, pace: Pace
 ) -> float:
-    """Of one step of the reduction: two loads in a cycle, and so many instructions that add to sums."""
+    """Of one step of the reduction: two loads in a cycle, and so many instructions that add to sums, which
+    wait for themselves."""
     products = block.rows * block.vectors * sums
     loads = sum(loads_of(block, o) for o in operands)
     lines = sum(lines_of(block, machine) for o in operands if o.lanes is Move.NEXT)
-    # Sums wait four cycles for themselves.
-    return max(products / per_cycle, loads / 2, 4.0) + LOADED * loads + LINE * lines + LOOP
+    issue = max(products / pace.per_cycle, loads / 2, pace.latency)
+    return issue + LOADED * loads + LINE * lines + LOOP
 
 
 def lines_of(block: Block, machine: Machine) -> float:

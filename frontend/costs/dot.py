@@ -19,6 +19,7 @@ class Dot:
     rows: int
     columns: int
     per_cycle: float  # how many begin in a cycle
+    latency: float  # cycles until a sum can be added to again
 
     @property
     def rate(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.lanes import FEW
+from hbc.frontend.costs.machine import Machine
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
 from hbc.frontend.program.funcs import ReduceVar
@@ -14,7 +15,7 @@ from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction, Kind
-from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.types import F32, DType, Memory
 from hbc.ir.lang.walk import mentions
 
 DEEP = 32  # steps of a convolution along the lanes that share what is loaded
@@ -30,6 +31,13 @@ def dots_of(instructions: Iterable[Instruction]) -> tuple[Dot, ...]:
             if key not in dots or dot.columns > dots[key].columns:
                 dots[key] = dot
     return tuple(sorted(dots.values(), key=lambda d: (d.tile is None, d.rows, -d.depth)))
+
+
+def worthwhile(dots: Iterable[Dot], machine: Machine) -> tuple[Dot, ...]:
+    """Those that do as many products in a cycle as the machine's vectors of f32 do. Others sum integers, of
+    which vectors multiply fewer."""
+    plain = machine.multiply_adds * machine.lanes(F32.bits)
+    return tuple(d for d in dots if d.sum != F32 or d.rate >= plain)
 
 
 def _dot(i: Instruction) -> Dot | None:
@@ -53,7 +61,7 @@ def _dot(i: Instruction) -> Dot | None:
     columns = counts[Kind.J] * counts[Kind.BATCH]
     return Dot(
         i.name, i.operands[i.accumulator].element, (a, b), counts[Kind.K],
-        i.place.memory if in_tiles else None, counts[Kind.I], columns, i.cost.per_cycle,
+        i.place.memory if in_tiles else None, counts[Kind.I], columns, i.cost.per_cycle, i.cost.latency,
     )  # fmt: skip
 
 

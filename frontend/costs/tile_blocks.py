@@ -5,21 +5,24 @@ to five other blocks for thirteen of them, within 12 % (root mean square). Cycle
 takes 16 where its tile of columns is another than that of the product before, else as many as it has rows,
 but twelve at least. What is loaded hides behind products but for a seventh. Operands of the columns, which
 lie in the order in which they are read, come from the second cache as fast as from the first; rows, which lie
-apart, do not.
+apart, do not. For another machine what was measured there takes the place of what it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hbc.frontend.costs.dot import Dot
+from hbc.frontend.costs.machine import Machine
 from hbc.ir.ground.record import record
 
 REGISTERS = 8  # tiles
 # Cycles of products: with another tile of columns, of few rows.
-COLUMNS_CHANGE, SHORTEST = 16.0, 12.3
+COLUMNS_CHANGE, SHORTEST = 16.0, 12.3  # where one begins every 16 cycles
 BETWEEN, CHANGE = 1.0, 2.0  # cycles from one product to the next, and more with other columns
 ROW_LOAD, CROSSED, LINE = 0.7, 1.5, 64  # cycles, cycles more of a row in two lines of so many bytes
 FIRST, SECOND = 46 << 10, 1280 << 10  # bytes that are at home in a cache beside others
+FIRST_PART, SECOND_PART = 46 / 48, 1280 / 2048  # of the caches
 ROWS_FROM_SECOND, FROM_THIRD = 19.0, 46.0  # cycles for a KiB
 EXPOSED = 0.15  # of loads although they hide behind products
 BEGIN, STORED = 4.0, 4.5  # cycles of a block, and of a row of its sums, besides the reduction
@@ -68,6 +71,18 @@ class TileSides:
 
 
 @record
+class TileCosts:
+    """`pace`: how much longer a product takes than there; bytes that are at home in the first two caches;
+    cycles for a KiB of rows from the second, and of whatever from the third."""
+
+    pace: float = 1.0
+    first: float = FIRST
+    second: float = SECOND
+    rows_from_second: float = ROWS_FROM_SECOND
+    from_third: float = FROM_THIRD
+
+
+@record
 class Costed:
     """A block with the cycles of all blocks; `panels`: the loop over columns is the outermost."""
 
@@ -76,9 +91,26 @@ class Costed:
     panels: bool
 
 
-def ranked_tile_blocks(sides: TileSides) -> list[Costed]:
+XEON = TileCosts()
+
+
+def tile_costs(machine: Machine, dot: Dot) -> TileCosts:
+    """Those of a machine, as far as they were measured there."""
+    if not machine.measured:
+        return XEON
+    first, second, third = (machine.level(name) for name in ("L1", "L2", "L3"))
+    return TileCosts(
+        1 / (COLUMNS_CHANGE * dot.per_cycle),
+        FIRST if first is None else first.bytes * FIRST_PART,
+        SECOND if second is None else second.bytes * SECOND_PART,
+        ROWS_FROM_SECOND if second is None else 1024 / second.loads,
+        FROM_THIRD if third is None else 1024 / third.loads,
+    )
+
+
+def ranked_tile_blocks(sides: TileSides, costs: TileCosts = XEON) -> list[Costed]:
     """The blocks that fit, the quickest first."""
-    costed = [min(_costs(b, sides), key=lambda c: c.cycles) for b in _blocks(sides)]
+    costed = [min(_costs(b, sides, costs), key=lambda c: c.cycles) for b in _blocks(sides)]
     return sorted(costed, key=lambda c: round(c.cycles, 3))[:KEPT_BLOCKS]
 
 
@@ -106,11 +138,12 @@ def _registers(b: TileBlock) -> int:
     return rows * b.across + 1 + (rows if b.across > 1 else 1)
 
 
-def _costs(b: TileBlock, sides: TileSides) -> Iterator[Costed]:
+def _costs(b: TileBlock, sides: TileSides, costs: TileCosts) -> Iterator[Costed]:
     rows = b.down * b.beside
     bands = -(-sides.rows // b.rows) * -(-sides.beside // b.beside)
     panels = -(-sides.columns // (b.across * sides.wide))
     product = (max(COLUMNS_CHANGE, rows * max(SHORTEST, b.high + BETWEEN)) + CHANGE) * b.across
+    product *= costs.pace
     crossing = max(sides.row_bytes - sides.aligned, 0) / LINE
     loads = ROW_LOAD * b.across * sides.most_rows + (ROW_LOAD + CROSSED * crossing) * rows * b.high
     column_kib = b.across * sides.most_rows * sides.row_bytes / 1024
@@ -122,7 +155,8 @@ def _costs(b: TileBlock, sides: TileSides) -> Iterator[Costed]:
         # What is read between one reading of an operand and the next: all of it, and a piece of the other.
         columns_again = band + (panel if outermost else sides.columns_bytes)
         rows_again = panel + (image if outermost else band)
-        far = column_kib * _rate(columns_again, 0.0) + row_kib * _rate(rows_again, ROWS_FROM_SECOND)
+        far = column_kib * _rate(columns_again, 0.0, costs)
+        far += row_kib * _rate(rows_again, costs.rows_from_second, costs)
         step = max(product, loads, far) + EXPOSED * (far + loads)
         stored = STORED * rows * b.high * b.across
         if outermost and b.across == 1:
@@ -130,6 +164,8 @@ def _costs(b: TileBlock, sides: TileSides) -> Iterator[Costed]:
         yield Costed(b, bands * panels * (sides.steps * step + BEGIN + stored), outermost)
 
 
-def _rate(again: float, from_second: float) -> float:
+def _rate(again: float, from_second: float, costs: TileCosts) -> float:
     """Cycles for a KiB of what is read again after so many bytes."""
-    return 0.0 if again <= FIRST else from_second if again <= SECOND else FROM_THIRD
+    if again <= costs.first:
+        return 0.0
+    return from_second if again <= costs.second else costs.from_third

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.roof import roofs
+from hbc.cli.roof import roofs, team
 from hbc.cli.roof.speed import Speed, speed_of
+from hbc.cli.runs.native import Repeat
 from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Progress
 from hbc.codegen.build.toolchain import find_compiler
@@ -22,9 +23,9 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> roofs.Roofs:
         pytest.skip(str(missing))
     monkeypatch.setenv("HBC_CACHE", str(tmp_path))
     # Short: only whether the numbers make sense is asked here.
-    monkeypatch.setattr(roofs, "REPEAT", roofs.Repeat(least=2, most=2))
+    monkeypatch.setattr(team, "REPEAT", Repeat(least=2, most=2))
     monkeypatch.setattr(roofs, "CALL_SECONDS", 0.002)
-    monkeypatch.setattr(roofs, "BYTES_PER_CALL", 1 << 24)
+    monkeypatch.setattr(team, "BYTES_PER_CALL", 1 << 24)
     return roofs.machine_roofs(1, Progress(None))
 
 
@@ -88,9 +89,9 @@ def test_a_nearer_level_is_no_slower() -> None:
 
 def test_the_best_round_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What else the machine does can only make it slower."""
-    team, rounds = object.__new__(roofs._Team), iter([5.0, 2.0, 7.0])
-    monkeypatch.setattr(team, "_round", lambda *_: next(rounds), raising=False)
-    assert team.seconds("any", [1], []) == 2.0
+    made, rounds = object.__new__(team.Team), iter([5.0, 2.0, 7.0])
+    monkeypatch.setattr(made, "_round", lambda *_: next(rounds), raising=False)
+    assert made.seconds("any", [1], []) == 2.0
 
 
 def test_a_best_call_above_the_roof_is_said() -> None:

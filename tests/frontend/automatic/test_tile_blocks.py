@@ -12,6 +12,7 @@ from hbc.cli.main import exit_code_of
 from hbc.cli.pipeline import load_pipeline
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.automatic.candidates import rate_of
+from hbc.frontend.costs.machine import machine_of
 from hbc.frontend.costs.tile_blocks import TileSides, ranked_tile_blocks
 from hbc.ir.lang.target import TARGETS
 
@@ -97,7 +98,8 @@ def test_tiles_of_one_row_are_worth_one_row() -> None:
 
     def rate(target: str, pixels: int) -> float:
         given = {"R": "1", "S": "1", "H": "1", "W": str(pixels), "C": "1280", "K": "1008"}
-        return rate_of(load_pipeline(CONV, given), given, instructions_of(TARGETS[target]))
+        known, machine = instructions_of(TARGETS[target]), machine_of(TARGETS[target])
+        return rate_of(load_pipeline(CONV, given), given, known, machine)
 
     assert rate("amx", 1) <= rate("avx512vnni", 1)
     assert rate("amx", 14) > rate("avx512vnni", 14)
