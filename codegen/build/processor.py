@@ -89,7 +89,13 @@ def processor_features() -> frozenset[str]:
     if CPUINFO.exists():
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
         flags = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
-        return frozenset(flags[1].split()) if flags else frozenset()
+        if flags is not None:
+            return frozenset(flags[1].split())
+        isa = re.search(
+            r"^isa\s*:\s*rv64([a-z0-9_]*)$", text, re.MULTILINE
+        )  # RISC-V: rv64imafdcv_zvl256b
+        letters, *longer = isa[1].split("_") if isa is not None else [""]
+        return frozenset((*letters, *longer))
     if platform.system() == "Darwin":
         said = sysctl("machdep.cpu.features") + " " + sysctl("machdep.cpu.leaf7_features")
         return frozenset(said.lower().replace(".", "_").split())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.ir.ground.record import record
-from hbc.ir.lang.target import ARM
+from hbc.ir.lang.target import ARM, RISCV
 
 if TYPE_CHECKING:
     from hbc.ir.lang.target import Feature
@@ -53,11 +53,15 @@ _NO_ARM = "no-lse,no-crc,no-rdm,no-dotprod,no-i8mm,no-bf16"
 _CPUID = _Machine("probe_x86.h", _NO_X86, _NO_X86, _cpuid)
 _PERMITTED = _Machine("probe_amx.h", _NO_X86, _NO_X86, _permitted)
 _AUXILIARY = _Machine("probe_arm.h", "arch=armv8-a", _NO_ARM, lambda f: [f.bit.leaf, f.bit.bit])
+_NO_VECTORS = "arch=rv64gc"  # gcc from 14 on, clang from 17 on, as the intrinsics
+_VECTORS = _Machine("probe_riscv.h", _NO_VECTORS, _NO_VECTORS, lambda f: [f.bit.leaf, f.bit.bit])
 
 
 def _machine(features: Sequence[Feature]) -> _Machine:
     if features[0].machine == ARM:
         return _AUXILIARY
+    if features[0].machine == RISCV:
+        return _VECTORS
     return _PERMITTED if any(f.permission is not None for f in features) else _CPUID
 
 

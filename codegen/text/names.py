@@ -34,7 +34,7 @@ expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp 
 log10 log1p log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round
 scalbn signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn allocate release measure overlap status code
 bool syscall getauxval madvise hbc_amx_emulated missing_feature has_feature needed_feature needed_features
-is_permitted tile_config EMULATOR EMULATED
+has_no_vectors is_permitted tile_config EMULATOR EMULATED
 """
 TAKEN = frozenset(_TAKEN_TEXT.split())
 _FLOAT_FUNCTION = re.compile(

@@ -29,7 +29,7 @@ from hbc.ir.lang.instruction import (
     Place,
     SharedRows,
 )  # fmt: skip
-from hbc.ir.lang.target import ARM, GPU, X86, Bit, Feature
+from hbc.ir.lang.target import ARM, GPU, RISCV, X86, Bit, Feature
 from hbc.ir.lang.types import DTYPES, TILES, Memory
 
 MACHINES = (X86, ARM, GPU)
@@ -46,7 +46,7 @@ BIT = {
     "bit": Entry(WHOLE),
 }
 FEATURE = {
-    "machine": Entry(NAME, choices=MACHINES),
+    "machine": Entry(NAME, choices=(*MACHINES, RISCV)),
     "cpuinfo": Entry(STRING),
     "flag": Entry(STRING),
     "probe": Entry(BLOCK, entries=BIT),

@@ -17,7 +17,8 @@ _TILES = (
 @record
 class Bit:
     """A bit that says whether the processor has a feature. x86: of `register` after CPUID with this
-    leaf and subleaf. ARM: of the auxiliary vector's entry `leaf` (16 AT_HWCAP, 26 AT_HWCAP2)."""
+    leaf and subleaf. ARM: of the auxiliary vector's entry `leaf` (16 AT_HWCAP, 26 AT_HWCAP2). RISC-V: of
+    AT_HWCAP, with vector registers of at least `leaf` bits."""
 
     leaf: int
     bit: int
@@ -129,14 +130,14 @@ TARGETS: dict[str, Target] = {
         ),
         *(
             Target(
-                name, bits, (f"-march=rv64gcv{length}",), ("v",), below,
+                name, bits, ("_".join(("-march=rv64gcv", *longer[-1:])),), ("v", *longer), below,
                 f"RISC-V vectors (RVV 1.0) in registers of at least {bits} bits",
                 machine=RISCV,
             )
-            for name, bits, length, below in (
-                ("rvv", 128, "", "c"),
-                ("rvv256", 256, "_zvl256b", "rvv"),
-                ("rvv512", 512, "_zvl512b", "rvv256"),
+            for name, bits, longer, below in (
+                ("rvv", 128, (), "c"),
+                ("rvv256", 256, ("zvl256b",), "rvv"),
+                ("rvv512", 512, ("zvl256b", "zvl512b"), "rvv256"),
             )
         ),
         Target(
