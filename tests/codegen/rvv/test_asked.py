@@ -1,4 +1,4 @@
-"""RVV code asks before it writes: registers that are too short would give wrong numbers, and are an error code."""
+"""RVV code asks before it writes: too short registers give an error code, where numbers would be wrong."""
 
 from __future__ import annotations
 
