@@ -48,6 +48,8 @@ def importer(folder: Path) -> Callable[[str, Span], Source]:
 
     def reader(path: str, span: Span) -> Source:
         beside = folders.get(span.source.name, folder)
+        if not path.endswith(".sf"):  # nothing else is read, nor shown in a message about it
+            raise error(f"cannot import `{path}`: its name does not end in `.sf`", span)
         for candidate in (beside / path, SHIPPED / path):
             if candidate.is_file():
                 source = Source(source_name(candidate), read_source(candidate))

@@ -31,6 +31,7 @@ from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import Writer
+from hbc.ir.ground.printable import printable_line
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument, Kernel
@@ -311,7 +312,8 @@ def role(a: Argument) -> str:
 
 
 def _comment(text: str) -> str:
-    return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())
+    """One line that no comment ends with, and that shows what is there."""
+    return printable_line(" ".join(text.replace("*/", "* /").replace("/*", "/ *").split()))
 
 
 def shape(a: Argument) -> str:

@@ -113,6 +113,14 @@ def _source(path: Path, s: ast.Import, reading: _Reading) -> Source | None:
     """The text of the file; None after reporting that it cannot be read."""
     text = s.path.value
     shown = text if text.startswith(LIBRARY_PREFIX) else str(path)
+    if path.suffix != SUFFIX:  # nothing else is read, nor shown in a message about it
+        message = f"cannot import `{text}`: its name does not end in `{SUFFIX}`"
+        reading.mistakes.append(Diagnostic(message, s.path.span, _nearest(s, path)))
+        return None
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        message = f"cannot import `{text}`: it is a pipe or a device, not a file"
+        reading.mistakes.append(Diagnostic(message, s.path.span))
+        return None
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST_SOURCE + 1)

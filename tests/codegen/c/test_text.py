@@ -143,3 +143,13 @@ def test_a_condition_is_not_asked_again(of_load: str, printed: str) -> None:
     arguments = (Argument("X", F32, row, False), Argument("O", F32, row, True))
     text = finish(Kernel("k", (Size("W"),), arguments, (), (), loop), "c").text
     assert printed in text
+
+
+def test_messages_show_what_is_there_in_comments() -> None:
+    """Those of conditions are the user's, or somebody else's."""
+    message = "a */ \u202e\u2066 \x1b[31m \x7f b"
+    text = f'size N\noutput O: f32[N]\nrequire 1 <= N, "{message}"\nO[x] = 1\n'
+    made = emitted(text)
+    for part in (made.text, made.header):
+        assert all(character.isprintable() or character == "\n" for character in part)
+    assert r"/* a * / \u202e\u2066 \x1b[31m \x7f b */" in made.header
