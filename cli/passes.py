@@ -31,6 +31,7 @@ from hbc.ir.passes.unroll_limit import refuse_long
 from hbc.ir.passes.vector_math import expand_math
 from hbc.ir.passes.vectorize import vectorize
 from hbc.ir.passes.wide_loads import widen_loads
+from hbc.ir.vectors.bit_fields import bit_fields
 from hbc.ir.vectors.integers import integers
 from hbc.ir.vectors.lane_limit import refuse_wide
 
@@ -177,6 +178,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Lanes become statements of their own, copies accesses of 16 bytes at most; fragments stay whole."),
     Pass("legalize", legalize, CPUS,
         "Vectors are cut into those that the machine has."),
+    Pass("bit-fields", on_kernel(bit_fields), CPUS,
+        "Lanes that are a few bits of bytes, by shifts of words. When vectors are those of the machine."),
     Pass("carry", carried, ALWAYS,
         "Scans keep in registers what the next iterations look back to."),
     Pass("gather-updates", on_gpu("gather-updates"), GPUS,

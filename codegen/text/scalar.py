@@ -27,6 +27,7 @@ from hbc.codegen.text.unit import (
     Text,
     Unit,
 )  # fmt: skip
+from hbc.codegen.text.words import loader, neighbours
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.operators import FIXED_POINT
@@ -156,6 +157,9 @@ def _binary(e: ir.Binary, unit: Unit) -> Text:
         return _shift(e, unit)
     if unit.fused and t in (F32, F64) and (text := _fma(e, unit)):
         return text
+    if (bytes_ := neighbours(e, unit)) is not None:
+        load, count = bytes_
+        return Text(f"{loader(count, unit)}(&{element(load.buffer, load.index, unit)})")
     if wraps(e, unit.scope) and t.bits >= 32:
         return _helper_call(_HELPER[e.op], e, unit)
     if e.op is ir.Op.XOR and t.kind is Kind.UINT and t.bits < 32 and _all_ones(e.b):
