@@ -10,9 +10,10 @@ from hbc.cli.api.said import in_python
 from hbc.cli.files.nibbles import unpacked
 from hbc.cli.files.scalars import parameters, scalar_array
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
-from hbc.frontend.program.funcs import Image, Packed, Pipeline
+from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
 from hbc.ir.ground.record import record
+from hbc.ir.lang.kernel import Packed
 from hbc.ir.lang.types import I4, DType
 from hbc.ir.meaning.numpy_types import numpy_dtype
 

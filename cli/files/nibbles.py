@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hbc.frontend.program.funcs import Fill, Image, Packed
+from hbc.frontend.program.funcs import Fill, Image
+from hbc.ir.lang.kernel import Packed
 from hbc.ir.lang.types import I4, I8, U8
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""Statements that vectors or plain instructions do, for `hbc explain`: which accesses are contiguous,
-strided, the same for all lanes, lane by lane, and what is scalar."""
+"""Statements that vectors or plain instructions do, for `hbc explain`: which accesses are contiguous, or so
+with each element for several lanes, strided, the same for all lanes, lane by lane, and what is scalar."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ WORDS = {
     Reach.REGISTERS: "in registers",
     Reach.CONTIGUOUS: "contiguous",
     Reach.BROADCAST: "the same for all lanes",
+    Reach.REPEATED: "contiguous",
     Reach.STRIDED: "strided",
     Reach.LANES: "lane by lane",
     Reach.GATHERED: "gathered",
@@ -39,7 +40,9 @@ def plain_lines(found: Sequence[Statement]) -> list[str]:
 
 
 def _words(a: Reached) -> str:
-    apart = f" (distance {a.step})" if a.step else ""
+    apart = (
+        f" (distance {a.step})" if a.step else f" (each for {a.times} lanes)" if a.times > 1 else ""
+    )
     return f"`{a.text}` {WORDS[a.reach]}{apart}"
 
 
@@ -56,6 +59,7 @@ def plain_json(s: Statement) -> Json:
                 "stored": a.stored,
                 "reach": a.reach.name.lower(),
                 "step": a.step or None,
+                "times": a.times,
             }
             for a in s.accesses
         ],

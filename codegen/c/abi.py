@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from textwrap import wrap as wrap_text
 
 from hbc.codegen.c.codes import (
@@ -317,10 +317,14 @@ def _comment(text: str) -> str:
 
 
 def shape(a: Argument) -> str:
-    """`A: f32[M, K]`, extents spelled in C."""
+    """`A: f32[M, K]`, extents spelled in C; `W: i4[M, K], two in a byte: u8[M, (K + 1) / 2]`."""
     if a.is_scalar:
         return f"{a.name}: {a.element}"
-    return f"{a.name}: {a.element}[{', '.join(extent_texts(a))}]"
+    held = f"{a.element}[{', '.join(extent_texts(a))}]"
+    if a.packed is None:
+        return f"{a.name}: {held}"
+    said = replace(a, element=a.packed.element, extents=(*a.extents[:-1], a.packed.extent))
+    return f"{a.name}: {a.packed.element}[{', '.join(extent_texts(said))}], two in a byte: {held}"
 
 
 def extent_texts(a: Argument) -> list[str]:

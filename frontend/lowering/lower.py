@@ -115,8 +115,9 @@ def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program,
 def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:
     def argument(image: Image, output: bool) -> Argument:
         return Argument(
-            image.name, image.element, image.extents, output, image.span, image.constant
-        )
+            image.name, image.element, image.extents, output, image.span, image.constant,
+            packed=image.packed,
+        )  # fmt: skip
 
     inputs = (argument(i, False) for i in pipeline.inputs)
     return (*inputs, *(argument(o, True) for o in pipeline.outputs))

@@ -14,10 +14,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.plans.inline import map_func
-from hbc.frontend.program.funcs import Image, Packed, Pipeline
+from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.algebra.linear import linear, to_expr
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, cast, floordiv, mod, mul, sub
+from hbc.ir.lang.kernel import Packed
 from hbc.ir.lang.types import I4, I64, PACKED, U8
 from hbc.ir.lang.walk import rewrite
 

@@ -12,6 +12,7 @@ from dataclasses import field
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.kernel import Packed
 from hbc.ir.lang.types import DType
 
 
@@ -29,14 +30,6 @@ class SizeDecl:
 def values_of(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """The value of a step for each array of its Func."""
     return e.items if isinstance(e, ir.Tuple) else (e,)
-
-
-@record
-class Packed:
-    """What the bytes of an array hold, two each: integers of 4 bits, and how many there are in a row."""
-
-    element: DType
-    extent: ir.Expr
 
 
 @record

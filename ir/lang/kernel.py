@@ -21,12 +21,20 @@ class Size:
 
 
 @record
+class Packed:
+    """What the bytes of an array hold, two each: integers of 4 bits, and how many there are in a row."""
+
+    element: DType
+    extent: ir.Expr
+
+
+@record
 class Argument:
     """An input or output array, row-major. `extents` are index expressions over the sizes. In the
     body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1.
     An input without extents is a scalar, passed by value: the body reads it as a Var of its type.
     `constant`: an input that is the same in many calls. `aliases`: an output that begins with the values
-    of this input, which is no argument of its own."""
+    of this input, which is no argument of its own. `packed`: what its bytes hold, for those who read it."""
 
     name: str
     element: DType
@@ -35,6 +43,7 @@ class Argument:
     span: Span | None = field(default=None, compare=False, repr=False)
     constant: bool = False
     aliases: str = ""
+    packed: Packed | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_scalar(self) -> bool:

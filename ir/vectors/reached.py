@@ -15,7 +15,16 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import contains, nodes, statements
-from hbc.ir.vectors.slow_lanes import Place, Way, is_unit, places, step_along, way_of, written
+from hbc.ir.vectors.slow_lanes import (
+    Place,
+    Way,
+    is_unit,
+    places,
+    step_along,
+    times_repeated,
+    way_of,
+    written,
+)
 
 
 class Reach(IntEnum):
@@ -24,20 +33,22 @@ class Reach(IntEnum):
     REGISTERS = 0
     CONTIGUOUS = 1
     BROADCAST = 2
-    STRIDED = 3
-    LANES = 4
-    GATHERED = 5
+    REPEATED = 3
+    STRIDED = 4
+    LANES = 5
+    GATHERED = 6
 
 
 @record
 class Reached:
     """An access of a vectorized statement. `step`: how far apart the elements of neighbouring lanes lie, as
-    text; empty where that differs or is told by `reach`."""
+    text; empty where that differs or is told by `reach`. `times`: how many lanes in turn each is for."""
 
     text: str
     stored: bool
     reach: Reach
     step: str = ""
+    times: int = 1
 
 
 @record
@@ -97,6 +108,9 @@ def _reached(n: ir.Load | ir.Store, place: Place, memories: dict[str, Memory]) -
         return Reached(text, stored, Reach.BROADCAST)
     if any(map(is_unit, moving)):
         return Reached(text, stored, Reach.CONTIGUOUS)
+    times = times_repeated(n.index, place.vectors[-1])
+    if times > 1 and way is Way.VECTOR:
+        return Reached(text, stored, Reach.REPEATED, times=times)
     last = moving[-1]
     step = "" if last is None or contains(last, ir.Load) else show(last)
     return Reached(text, stored, Reach.STRIDED if way is Way.VECTOR else Reach.LANES, step)

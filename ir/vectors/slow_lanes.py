@@ -238,20 +238,31 @@ def way_of(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
 def _in_few_rows(index: ir.Expr, vector: ir.For) -> bool:
     """Whether the lanes lie at distances known from each other, several of them in each row of memory."""
     lanes = int(vector.extent.value) if isinstance(vector.extent, ir.Const) else 1
-    if lanes < 2:
-        return False
-    moving = to_expr(_moving(index, vector.var))
-    first = substitute(moving, {vector.var: ir.const_index(0)})
-    rows = {0}
-    for lane in range(1, lanes):
-        place = substitute(moving, {vector.var: ir.const_index(lane)})
-        apart = difference(place, first)
+    rows: set[int] = set()
+    for apart in _apart(index, vector):
         if apart is None:
             return False
         rows.add(apart // lanes)
         if len(rows) * 2 > lanes:
             return False
-    return True
+    return lanes > 1
+
+
+def _apart(index: ir.Expr, vector: ir.For) -> Iterator[int | None]:
+    """How far each lane lies from the first; None for one of which that is not known."""
+    lanes = int(vector.extent.value) if isinstance(vector.extent, ir.Const) else 1
+    moving = to_expr(_moving(index, vector.var))
+    first = substitute(moving, {vector.var: ir.const_index(0)})
+    yield 0
+    for lane in range(1, lanes):
+        yield difference(substitute(moving, {vector.var: ir.const_index(lane)}), first)
+
+
+def times_repeated(index: ir.Expr, vector: ir.For) -> int:
+    """How many lanes in turn are of one element, where the next are of its neighbour; 0 where others are."""
+    apart = list(_apart(index, vector))
+    times = next((n for n, at in enumerate(apart) if at), 0)
+    return times if times > 1 and apart == [n // times for n in range(len(apart))] else 0
 
 
 def _is_tiled_copy(value: ir.Load, loops: Sequence[ir.For]) -> bool:

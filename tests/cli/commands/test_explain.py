@@ -171,6 +171,23 @@ def test_plain_code(hbc: Command, tmp_path: Path) -> None:
     assert "`A[i, k]` lane by lane (distance A_stride0), `x[k]` the same for all lanes" in text
 
 
+def test_elements_for_several_lanes(hbc: Command, tmp_path: Path) -> None:
+    """Two integers of 4 bits in a byte are neighbours that two lanes have each; so is what is scaled up."""
+    file = tmp_path / "repeated.hb"
+    file.write_text(
+        "size N\ninput W: u4[N]\ninput x: f32[N]\noutput O: f32[N]\nO[i] = f32(W[i]) + x[i / 4] + x[i % 2]\n"
+        "schedule s for avx2 {\n    O.vectorize(i, 8)\n}\n"
+    )
+    (said,) = json.loads(hbc("explain", file, "--target", "avx2", "--json").out)["plain"]
+    found = {(a["text"], a["reach"], a["times"]) for a in said["accesses"]}
+    assert found == {
+        ("O", "contiguous", 1), ("W[i]", "repeated", 2), ("x[i / 4]", "repeated", 4),
+        ("x[i % 2]", "strided", 1),
+    }  # fmt: skip
+    text = hbc("explain", file, "--target", "avx2").out
+    assert "`W[i]` contiguous (each for 2 lanes)" in text
+
+
 def test_a_sum_that_takes_one_term_at_a_time(hbc: Command, product: Path) -> None:
     """Its line is named, and what would let instructions do it."""
     done = hbc("explain", product, "--target", "avx512vnni")

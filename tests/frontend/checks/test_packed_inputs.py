@@ -107,6 +107,9 @@ def test_native(target: str, tmp_path: Path) -> None:
         pytest.skip(str(e))
     source = emit_c(lowered(KERNEL, target), machine)
     assert "const uint8_t *W" in source.header
+    assert "input W: i4[N, K], two in a byte: u8[N, (K + 1) / 2]\n" in source.header
+    if target in ("avx2", "avx512"):  # the 4 bits of eight lanes out of one word
+        assert "load_bytes_u32x4(&W[" in source.text
     library = build_callable(
         source, machine, tmp_path, extra=("-O1", "-Wall", "-Wextra", "-Werror")
     )
