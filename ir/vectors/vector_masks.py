@@ -5,8 +5,10 @@ from __future__ import annotations
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, broadcast, or_, select
 from hbc.ir.lang.identity import identity_of
-from hbc.ir.lang.walk import map_children
+from hbc.ir.lang.walk import free_variables, map_children, rewrite
+from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.lane_view import view
+from hbc.ir.vectors.take import Take
 
 
 def live_terms(term: ir.Expr, mask: ir.Expr, op: ir.Op) -> ir.Expr:
@@ -46,12 +48,13 @@ def live_where(condition: ir.Expr, mask: ir.Expr | None) -> ir.Expr:
 
 
 def masked(e: ir.Expr, mask: ir.Expr) -> ir.Expr:
-    """Loads below read only the live lanes; those that are uniform read one place all share."""
+    """Loads below read only the live lanes; those that are uniform read one place all share, where it moves
+    with the vector only if there is a live lane."""
     if isinstance(e, ir.Load) and e.type.lanes == mask.type.lanes:
         if isinstance(e.index, ir.Broadcast) and (
             e.mask is None or isinstance(e.mask, ir.Broadcast)
         ):
-            return e
+            return _if_live(e, mask)
         both = mask if e.mask is None else and_(masked(e.mask, mask), mask)
         return ir.Load(e.buffer, masked(e.index, mask), e.type, both, e.span)
     if isinstance(e, ir.VectorReduce):
@@ -59,9 +62,37 @@ def masked(e: ir.Expr, mask: ir.Expr) -> ir.Expr:
         return ir.VectorReduce(e.op, inner, e.lanes, e.span)
     if isinstance(e, ir.Gather) and e.value.type.lanes > 1:
         return ir.Gather(masked(e.value, _wanted(e, mask)), e.lanes, e.span)
+    if isinstance(e, ir.Broadcast) and e.value.type.lanes == 1:
+        value = rewrite(e.value, lambda n: _if_live(n, mask) if isinstance(n, ir.Load) else n)
+        return e if value is e.value else broadcast(value, e.lanes)
     if isinstance(e, ir.Broadcast | ir.Gather):
         return e
     return map_children(e, lambda c: masked(c, mask) if c.type.lanes == mask.type.lanes else c)
+
+
+def _if_live(e: ir.Load, mask: ir.Expr) -> ir.Load:
+    """One place for all lanes, read where one of them is live: `s[k / 32]` for the lanes from k = 64 on, of
+    which none is below 40, may lie behind the array."""
+    if free_variables(e.index).isdisjoint(free_variables(mask)):
+        return e
+    live = _any(mask)
+    both = live if e.type.lanes == 1 else broadcast(live, e.type.lanes)
+    return ir.Load(
+        e.buffer, e.index, e.type, both if e.mask is None else and_(e.mask, both), e.span
+    )
+
+
+def _any(mask: ir.Expr) -> ir.Expr:
+    """Whether one of the lanes is live: the first, where the others lie further behind all limits."""
+    for c in conjuncts(mask):
+        below = isinstance(c, ir.Binary) and c.op in (ir.Op.LT, ir.Op.LE)
+        known = lane_offsets(c.a) if isinstance(c, ir.Binary) and below else None
+        fixed = (
+            isinstance(c, ir.Binary) and isinstance(c.b, ir.Broadcast) and c.b.value.type.lanes == 1
+        )
+        if known is None or not fixed or min(known[1]) < known[1][0]:
+            return ir.VectorReduce(ir.Op.OR, mask, 1)
+    return Take()(mask, (0,))
 
 
 def _wanted(e: ir.Gather, mask: ir.Expr) -> ir.Expr:
