@@ -14,7 +14,7 @@ from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
 from hbc.frontend.costs.lanes import FEW, lane_variable, operand, row_variable
 from hbc.frontend.costs.machine import MULTIPLY_ADDS, Machine
-from hbc.frontend.costs.moves import Move, is_limited, move, pieces
+from hbc.frontend.costs.moves import NEAR, Move, is_limited, move, pieces
 from hbc.frontend.costs.spans import Box, length
 from hbc.frontend.program.funcs import Func
 from hbc.ir.algebra.form import coefficient
@@ -154,12 +154,16 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
     order, moved = _order(func.variables, lane)
     aligned: set[str] = set()
     if lane is not None:
-        divisors = {q for a in reads for i in a.indices for q in pieces(i, lane)}
+        repeated = [a for a in reads if move(a, lane) is Move.REPEATED]
+        rest = [a for a in reads if a not in repeated]
+        divisors = {q for a in rest for i in a.indices for q in pieces(i, lane)}
         if divisors and 4 <= min(divisors) <= width:
             width = min(divisors)  # what lies together is read together
             aligned.add(lane)
         if any(is_limited(a, lane) for a in reads):
             aligned.add(lane)  # so that loops know where the limits hold
+        if repeated:
+            aligned.add(lane)  # so that vectors begin where an element is for all of its lanes
     if lane is not None and not func.updates and rows is None:
         fitting = [n for n in (2, 4, 8) if n * width <= extents[func.variables.index(lane)]]
         block = Block(1, graph.choices.pick(f"{name}.vectors", 1, fitting))
@@ -341,8 +345,7 @@ def _block(
     dot = dot_for(graph, main, graph.dots, False)
     operands = [operand(a, rows, lane, main.reduce) for a in main.reads]
     if dot is not None:  # takes neighbours from each lane on
-        near = (Move.NEXT, Move.FIXED)
-        operands = [o if o.lanes in near else replace(o, lanes=Move.NEXT) for o in operands]
+        operands = [o if o.lanes in NEAR else replace(o, lanes=Move.NEXT) for o in operands]
     along = 1 if lane is None else by[lane]
     down = 1 if rows is None else by[rows]
     unit_rows = 1 if rows is None else pieces_of(graph, (main,), rows)

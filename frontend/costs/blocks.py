@@ -155,4 +155,6 @@ def loads_of(block: Block, o: Operand) -> float:
         lanes = (block.vectors + TOGETHER - 1) / TOGETHER
     if o.lanes in (Move.FAR, Move.UNEVEN):
         lanes *= 8
+    elif o.lanes is Move.REPEATED:
+        lanes *= 2  # it is spread, too
     return rows * lanes

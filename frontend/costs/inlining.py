@@ -26,6 +26,7 @@ MATH, DIVISION, GATHERED, LOOKED_UP, REMAINDER = 14.0, 5.0, 8.0, 24.0, 3.0
 BY_LANE = 160.0  # integers divided by what is no constant: a division for each lane
 KEPT = 3.0  # a store and what it takes of the caches
 READ = 1.0
+SPREAD = 1.0  # a part of a vector over its lanes
 LONGEST = 400  # nodes of a formula that is still substituted
 SLACK = 1.1
 
@@ -44,6 +45,8 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
                     return 0.5 * READ + inner * 0.1  # once for all lanes
                 case Move.NEXT:
                     return READ + inner * 0.1
+                case Move.REPEATED:
+                    return READ + SPREAD + inner * 0.1
                 case Move.FAR:
                     return GATHERED + inner
                 case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.lanes import FEW
-from hbc.frontend.costs.moves import Move, move
+from hbc.frontend.costs.moves import NEAR, Move, move
 from hbc.frontend.costs.spans import Box, length
 from hbc.frontend.plans.legal import is_reorderable
 from hbc.frontend.plans.operators import operator_of
@@ -95,7 +95,7 @@ def sums_along(graph: Graph, s: Step, lanes: str | None) -> str | None:
         return None
     for r in reversed(s.reduce):
         moves = [move(a, r) for a in s.reads]
-        if Move.NEXT in moves and all(m in (Move.NEXT, Move.FIXED) for m in moves):
+        if any(m is not Move.FIXED for m in moves) and all(m in NEAR for m in moves):
             return r
     return None
 

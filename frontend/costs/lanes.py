@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hbc.frontend.costs.blocks import Operand
-from hbc.frontend.costs.moves import Move, move
+from hbc.frontend.costs.moves import NEAR, Move, move
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import mentions
 
@@ -25,7 +25,7 @@ def lane_variable(
     accesses = list(reads)
 
     def worth(v: str) -> tuple[int, int]:
-        good = sum(move(a, v) in (Move.NEXT, Move.FIXED) for a in accesses)
+        good = sum(move(a, v) in NEAR for a in accesses)
         return good, variables.index(v)
 
     long = [v for v, n in zip(variables, extents, strict=True) if n >= FEW]

@@ -1,23 +1,30 @@
-"""How an access moves along a loop: not at all, to the next element, further, or not evenly."""
+"""How an access moves along a loop: not at all, to the next element, to it after some steps, further, or not
+evenly."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from fractions import Fraction
 
-from hbc.ir.algebra.form import coefficient
+from hbc.ir.algebra.form import Linear, coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import mentions, nodes
 
 
 class Move(StrEnum):
-    """FIXED: the loop does not change the place. NEXT: to the next element in memory. FAR: evenly, by
-    more than an element. UNEVEN: by minima, quotients or what is read elsewhere."""
+    """FIXED: the loop does not change the place. NEXT: to the next element in memory. REPEATED: to it after
+    two, four, .. steps, as in `a[x / 4]`: a vector is a part of one in memory, spread. FAR: evenly, by more
+    than an element. UNEVEN: by minima, other quotients or what is read elsewhere."""
 
     FIXED = "fixed"
     NEXT = "next"
+    REPEATED = "repeated"
     FAR = "far"
     UNEVEN = "uneven"
+
+
+NEAR = (Move.FIXED, Move.NEXT, Move.REPEATED)  # a vector is one load at most
 
 
 def move(a: ir.Access, loop: str) -> Move:
@@ -31,27 +38,52 @@ def move(a: ir.Access, loop: str) -> Move:
             return Move.UNEVEN
         if steps == 0:
             continue
-        last = d == len(a.indices) - 1
-        slowest = Move.NEXT if last and steps == 1 and slowest is Move.FIXED else Move.FAR
+        first = d == len(a.indices) - 1 and slowest is Move.FIXED
+        if steps.denominator > 1 and not first:
+            return Move.UNEVEN
+        if steps.denominator > 1:
+            slowest = Move.REPEATED
+        else:
+            slowest = Move.NEXT if first and steps == 1 else Move.FAR
     return slowest
 
 
-def _steps(index: ir.Expr, loop: str) -> int | None:
-    """By how much the index grows with the loop; None where that is not constant. Limits of an index,
-    as at the edges of an image, hold for few: they are looked through."""
+def _steps(index: ir.Expr, loop: str) -> Fraction | None:
+    """By how much the index grows with the loop, which is one in several steps where it is a quotient by a
+    power of two; None where that is not constant. Limits of an index, as at the edges of an image, hold for
+    few: they are looked through."""
     form = linear(index)
-    total = coefficient(form, loop)
+    total = Fraction(coefficient(form, loop))
     for atom, times in form.terms:
         if isinstance(atom, ir.Var) or not mentions(atom, loop):
             continue
         inner = _within_limits(atom, loop)
-        if inner is None:
-            return None
-        step = _steps(inner, loop)
+        step = _quotient(atom, loop) if inner is None else _steps(inner, loop)
         if step is None:
+            return None
+        if step.denominator > 1 and (times, _moving(form, loop)) != (1, 1):
             return None
         total += times * step
     return total
+
+
+def _quotient(atom: ir.Expr, loop: str) -> Fraction | None:
+    """The step of a quotient by a power of two whose dividend goes up by one, or by a lesser power: one in
+    several."""
+    match atom:
+        case ir.Binary(op=ir.Op.DIV, a=dividend, b=ir.Const(value=int(q))) if q > 1:
+            step = _steps(dividend, loop)
+            several = None if step is None or step <= 0 else q / step
+            if several is None or several.denominator > 1 or several < 2:
+                return None
+            return None if several.numerator & (several.numerator - 1) else 1 / several
+        case _:
+            return None
+
+
+def _moving(form: Linear, loop: str) -> int:
+    """How many terms change with the loop."""
+    return sum(mentions(atom, loop) for atom, _ in form.terms)
 
 
 def _within_limits(atom: ir.Expr, loop: str) -> ir.Expr | None:
