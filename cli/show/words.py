@@ -46,7 +46,10 @@ def words() -> dict[str, Word]:
         Word(n, "function", f"{n}(...)", "How an example fills an input.") for n in sorted(FILLS)
     ]
     found += [Word(n, "type", n) for n in DTYPES]
-    found += [Word(n, "type", n, "Of inputs: integers of 4 bits, two in a byte.") for n in PACKED]
+    found += [
+        Word(n, "type", n, "Of inputs and outputs: integers of 4 bits, two in a byte.")
+        for n in PACKED
+    ]
     found += [Word(n, "value", n) for n in CONSTANTS]
     found += [Word(n, "value", f"tail = {n}") for n in TAILS]
     found += [Word(n, "value", f".store_in({n})") for n in MEMORIES]

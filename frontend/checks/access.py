@@ -23,7 +23,7 @@ from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import I4, I8, PACKED, U8, Type
+from hbc.ir.lang.types import PACKED, WHOLE, Type
 
 
 def access(e: ast.Access, indices: list[ir.Expr], env: Env) -> ir.Expr:
@@ -56,7 +56,7 @@ def read(image: Image, indices: tuple[ir.Expr, ...], span: Span) -> ir.Expr:
     access = ir.Access(image.name, indices, Type(image.element), span)
     if image.element not in PACKED.values():
         return access
-    return ir.Cast(I8(1) if image.element == I4 else U8(1), access, span)
+    return ir.Cast(WHOLE[image.element](1), access, span)
 
 
 # What the library has for Funcs of two dimensions, by the helper of inputs.

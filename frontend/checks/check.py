@@ -10,6 +10,7 @@ from hbc.frontend.checks.definitions import Draft, drafts, func
 from hbc.frontend.checks.examples import examples
 from hbc.frontend.checks.names import kernel_name, names_of_strides
 from hbc.frontend.checks.order import callees_first, names_read, reachable
+from hbc.frontend.checks.packed_outputs import packed_outputs
 from hbc.frontend.checks.scalars import said_already, scalars
 from hbc.frontend.checks.schedules import schedules
 from hbc.frontend.checks.tables import table
@@ -61,6 +62,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
                 funcs[n] = checked
     late_declarations(file, scope)
     outputs_are_defined(file, written, scope)
+    packed_outputs(funcs.values(), scope)
     pipeline = Pipeline(
         name, file.source, tuple(scope.sizes.values()), tuple(scope.inputs.values()),
         tuple(scope.outputs.values()), tuple(funcs[n] for n in order if n in funcs),

@@ -73,8 +73,8 @@ def type_named(name: ast.Ident, scope: Scope) -> DType:
     if name.text in PACKED:
         whole = name.text.replace("4", "8")
         scope.report(
-            f"`{name.text}` is a type of arrays that are inputs, and of nothing else", name.span,
-            f"its values are read as {whole}: write `{whole}`",
+            f"`{name.text}` is a type of arrays that are inputs or outputs, and of nothing else", name.span,
+            f"its values are {whole}: write `{whole}`",
         )  # fmt: skip
         return DTYPES[whole]
     scope.unknown("type", name.text, name.span, scope.types)
@@ -84,7 +84,7 @@ def type_named(name: ast.Ident, scope: Scope) -> DType:
 def array(s: ast.Input | ast.Output, scope: Scope) -> None:
     what = "an input" if isinstance(s, ast.Input) else "an output"
     fresh = declare(scope, s.name, what, in_c=True)
-    is_packed = isinstance(s, ast.Input) and s.type.text in PACKED.keys() - scope.types.keys()
+    is_packed = s.type.text in PACKED.keys() - scope.types.keys()
     dtype = PACKED[s.type.text] if is_packed else type_named(s.type, scope)
     shape = [extent(e, scope, f"`{s.name.text}`") for e in s.extents]
     extents = tuple(ir.const_index(1) if e is None else e for e in shape)

@@ -25,7 +25,7 @@ from hbc.frontend.program.scope import Declared, Env, Scope, Signature
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Note
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import DType, widen
+from hbc.ir.lang.types import WHOLE, DType, widen
 
 
 @dataclass(slots=True)
@@ -197,11 +197,12 @@ def element_type(draft: Draft, typed: ir.Expr, scope: Scope) -> DType:
                          "leave it out here")  # fmt: skip
     if name in scope.outputs:
         output = scope.outputs[name]
-        if declared not in (None, output.element) and said is not None:
+        whole = WHOLE.get(output.element, output.element)
+        if declared not in (None, whole) and said is not None:
             note = Note(f"output `{name}` is {output.element}", scope.declared[name].span)
             hint = f"leave it out, or declare the output {declared}"
             scope.report(f"`{name}` is declared {declared} here", said.span, hint, note)
-        return output.element
+        return whole
     if declared is not None:
         return declared
     if is_broken(typed) or not is_literal(typed):

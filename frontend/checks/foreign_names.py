@@ -95,8 +95,8 @@ EDGES = (
 
 LIMITS = "`lowest` and `highest` stand alone: the ends of the type that they meet, `m[x] = lowest`"
 FOREIGN_FUNCTIONS: dict[str, str] = {
-    "i4": "4 bits are a type of inputs, read as i8: write `i8(...)`",
-    "u4": "4 bits are a type of inputs, read as u8: write `u8(...)`, or keep the low bits by `& 15`",
+    "i4": "4 bits are a type of inputs and outputs, of i8: write `i8(...)`",
+    "u4": "4 bits are a type of inputs and outputs, of u8: write `u8(...)`, or keep the low bits by `& 15`",
     **dict.fromkeys(("pow", "powf", "fast_pow"), POWER),
     **dict.fromkeys(("atanf", "arctan"), f"{MATH}`atan(x)`"),
     **dict.fromkeys(("atan2f", "arctan2"), f"{MATH}`atan2(y, x)`"),

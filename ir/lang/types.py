@@ -69,7 +69,9 @@ DTYPES: dict[str, DType] = {
 
 I4, U4 = DType("i4", Kind.INT, 4), DType("u4", Kind.UINT, 4)
 PACKED: dict[str, DType] = {t.name: t for t in (I4, U4)}
-"""Types of elements that lie two in a byte: of inputs alone, and as long as a file is checked."""
+"""Types of elements that lie two in a byte: of inputs and outputs, and as long as a file is checked."""
+WHOLE: dict[DType, DType] = {I4: I8, U4: U8}
+"""What their values are."""
 
 
 @interned
