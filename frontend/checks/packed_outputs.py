@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hbc.frontend.checks.names import Scope
 from hbc.frontend.plans.legal import stage_expressions
 from hbc.frontend.program.funcs import Func, Image
+from hbc.frontend.program.scope import Scope
 from hbc.ir.ground.diag import Note
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import PACKED, WHOLE
