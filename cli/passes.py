@@ -14,6 +14,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, Target
+from hbc.ir.movement.bit_fields import bit_fields
 from hbc.ir.movement.move import move
 from hbc.ir.movement.reverse import reverse
 from hbc.ir.passes.carry import carry
@@ -31,7 +32,6 @@ from hbc.ir.passes.unroll_limit import refuse_long
 from hbc.ir.passes.vector_math import expand_math
 from hbc.ir.passes.vectorize import vectorize
 from hbc.ir.passes.wide_loads import widen_loads
-from hbc.ir.vectors.bit_fields import bit_fields
 from hbc.ir.vectors.integers import integers
 from hbc.ir.vectors.lane_limit import refuse_wide
 

@@ -10,13 +10,13 @@ from hbc.frontend.checks.definitions import Draft, drafts, func
 from hbc.frontend.checks.examples import examples
 from hbc.frontend.checks.names import kernel_name, names_of_strides
 from hbc.frontend.checks.order import callees_first, names_read, reachable
-from hbc.frontend.checks.packed_outputs import packed_outputs
 from hbc.frontend.checks.scalars import said_already, scalars
 from hbc.frontend.checks.schedules import schedules
 from hbc.frontend.checks.tables import table
 from hbc.frontend.checks.tuples import tuple_func
 from hbc.frontend.expand.expand import expand
 from hbc.frontend.plans.packed import packed_as_bytes
+from hbc.frontend.plans.packed_outputs import packed_outputs
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.frontend.program.literals import UNKNOWN
 from hbc.frontend.program.reads import check_bounds

@@ -13,7 +13,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import I32, I64, U8, U32, DType
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.interp import evaluate
-from hbc.ir.vectors.bit_fields import bit_fields
+from hbc.ir.movement.bit_fields import bit_fields
 from hbc.ir.vectors.take import constants
 
 
