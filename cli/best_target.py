@@ -7,10 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from hbc.cli.show.report import notice
-from hbc.codegen.build.processor import can_run, in_halves
+from hbc.codegen.build.cross import has_emulator, is_foreign
+from hbc.codegen.build.processor import (
+    TILES,
+    can_run,
+    in_halves,
+    missing_features,
+    softened_features,
+)
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.target import TARGETS, Target, schedule_order
+from hbc.ir.lang.target import GPU, TARGETS, Target, schedule_order
 from hbc.ir.lang.types import DType
 from hbc.ir.lang.walk import nodes
 
@@ -24,7 +31,8 @@ def best_target(
     """Of the targets that the machine `runs`, the best for which the file (or the schedule of that name) has
     a schedule. That is one with tensor instructions for the types in the file, tiles before dot products;
     else the `default`, for which the schedules of the targets it falls back on serve too. Where no
-    schedule is for such a target, the first target of theirs."""
+    schedule is for such a target, the first target of theirs whose code is executed here at all; else the
+    `default`, for which hbc makes one."""
     named = [s for s in p.schedules if schedule in (None, s.name)]
     targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
     able = [t for t in targets if t.instruction_sets and runs(t)]
@@ -36,8 +44,19 @@ def best_target(
         return default
     if able:
         return max(able, key=_rank)
-    notice(f"note: for `{targets[0].name}`, because there is no schedule for `{default.name}`")
-    return targets[0]
+    first = targets[0] if schedule is not None else next(filter(_executed, targets), default)
+    if first != default:
+        notice(f"note: for `{first.name}`, because there is no schedule for `{default.name}`")
+    return first
+
+
+def _executed(t: Target) -> bool:
+    """Whether its code is executed here by anything: the processor, C functions, an emulator."""
+    if t.machine == GPU:
+        return True
+    if is_foreign(t.machine):
+        return has_emulator(t.machine)
+    return TILES.union(softened_features(t)).issuperset(missing_features(t))
 
 
 def outdone(

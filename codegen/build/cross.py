@@ -71,6 +71,11 @@ def emulator(machine: str) -> tuple[str, ...]:
     return (name,)
 
 
+def has_emulator(machine: str) -> bool:
+    """Whether there is a command that runs programs of this machine."""
+    return machine in _EMULATORS and shutil.which(_EMULATORS[machine][0]) is not None
+
+
 def emulated_environment(target: Target) -> dict[str, str]:
     """The emulated processor has every feature, and registers no longer than the target's, unless QEMU_CPU,
     which qemu reads, says otherwise."""

@@ -128,6 +128,16 @@ def test_a_note_where_none_of_them_runs(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("schedules", [("narrow",), ("tiles",), ("narrow", "tiles", "dot")])
+def test_what_nothing_here_stands_for_is_not_taken(
+    schedules: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A processor without AVX2 has plain loops, or what hbc makes of them; a name still decides."""
+    file = kernel(tmp_path, BYTES, *schedules)
+    assert chosen(file, ("sse4_2",), monkeypatch) == ("c", "auto")
+    assert chosen(file, ("sse4_2",), monkeypatch, schedules[0])[0] != "c"
+
+
 def test_a_schedule_of_a_lesser_target_loses_to_instructions_that_it_does_not_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
