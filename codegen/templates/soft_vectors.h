@@ -1,6 +1,10 @@
 /* What the functions in place of vector intrinsics are made of; see codegen/build/soft_vectors.py. A kernel that
  * is compiled behind this asks the processor for none of the features that they stand for. */
 #define SOFT_VECTORS 1
+/* gcc looks into functions as it does not into intrinsics: lanes that a mask leaves out may have no value yet. */
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #define SOFT static __attribute__((noinline, unused))
 #define SOFT_PART static inline __attribute__((unused))
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from hbc.frontend.automatic.cached import cached_sums
 from hbc.frontend.automatic.flat import flat_program
 from hbc.frontend.automatic.place import Placing, placing
+from hbc.frontend.automatic.rewritten import Rewritten
 from hbc.frontend.automatic.text import Line, call, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.dots import (
-    between_channels,
     deep_loop,
     dot_for,
     dots_of,
     factors_of,
+    is_dot,
+    sums,
     windows,
     worthwhile,
 )  # fmt: skip
@@ -61,17 +64,18 @@ def candidates(
     dots = worthwhile(dots_of(instructions), machine)
     flat = flat_program(p)
     for some, edges in ((dots, False), (dots, True), ((), True)) if dots else (((), True),):
-        graph = inlined(p, sizes, some, None, edges)
-        if not edges and not reads_inside(graph):
-            continue  # there are no such edges, or a tail would have to look after them
-        if some and not any(is_dot(graph, s) for s in sums(graph)):
-            continue
-        placed = placings(graph, machine)
-        if flat is not None:
-            pixels = placings(inlined(flat.pipeline, sizes, some, None, edges), machine)
-            if is_quicker(pixels[0], placed[0]):
-                yield from _of_placings(pixels, target, name, bool(some), flat.lines)
-        yield from _of_placings(placed, target, name, bool(some))
+        for rows, pixels in _programs(Rewritten(p), flat, sizes, some):
+            graph = inlined(rows.pipeline, sizes, some, None, edges)
+            if not edges and not reads_inside(graph):
+                continue  # there are no such edges, or a tail would have to look after them
+            if some and not any(is_dot(graph, s) for s in sums(graph)):
+                continue
+            placed = placings(graph, machine)
+            if pixels is not None:
+                others = placings(inlined(pixels.pipeline, sizes, some, None, edges), machine)
+                if is_quicker(others[0], placed[0]):
+                    yield from _of_placings(others, target, name, bool(some), pixels)
+            yield from _of_placings(placed, target, name, bool(some), rows)
     for longest in (LONGEST_KEPT, LONGEST_LAST):
         apart = kept_apart(p.funcs, p.output_funcs, longest)
         text = schedule_text(
@@ -80,10 +84,14 @@ def candidates(
         yield Candidate(text, "vectors along the innermost loops")
 
 
-def is_dot(graph: Graph, s: Step) -> bool:
-    """Whether instructions of the graph do an update."""
-    fitting = (dot_for(graph, s, graph.dots, tiles) for tiles in (True, False))
-    return any(fitting) or between_channels(graph, s, graph.dots) is not None
+def _programs(
+    plain: Rewritten, flat: Rewritten | None, sizes: Mapping[str, int], dots: tuple[Dot, ...]
+) -> Iterator[tuple[Rewritten, Rewritten | None]]:
+    """By rows and, where that can be, by pixels; first with Funcs for what instructions sum up in outputs."""
+    apart = cached_sums(plain, sizes, dots) if dots else plain
+    if apart is not plain:
+        yield apart, None if flat is None else cached_sums(flat, sizes, dots)
+    yield plain, flat
 
 
 def reads_inside(graph: Graph) -> bool:
@@ -142,11 +150,6 @@ def _filled(graph: Graph, s: Step, d: Dot) -> float:
     return min(most, d.rows) / d.rows
 
 
-def sums(graph: Graph) -> list[Step]:
-    """All updates."""
-    return [s for steps in graph.steps.values() for s in steps if s.update is not None]
-
-
 def is_quicker(flat: Placing, plain: Placing) -> bool:
     """Whether one loop over the pixels of all rows is."""
     tiles, others = _tile_cycles(flat), _tile_cycles(plain)
@@ -168,20 +171,20 @@ def placings(graph: Graph, machine: Machine) -> list[Placing]:
 
 
 def _of_placings(
-    placed: Sequence[Placing], target: Target, name: str, selects: bool, first: Sequence[Line] = ()
+    placed: Sequence[Placing], target: Target, name: str, selects: bool, program: Rewritten
 ) -> Iterator[Candidate]:
-    """`first`: lines that go before all others."""
+    """Of a program, whose lines go before all others."""
     seen = set()
     for promised in (True, False):
         for placing_of_strip in placed:
             if not promised:
                 graph = replace(placing_of_strip.graph, promised={})
                 placing_of_strip = replace(placing_of_strip, graph=graph)
-            lines = [*first, *lines_of(placing_of_strip)]
+            lines = [*program.lines, *lines_of(placing_of_strip)]
             text = schedule_text(name, scheduled_for(target), lines)
             if text not in seen:
                 seen.add(text)
-                yield Candidate(text, about(placing_of_strip, bool(first)), selects)
+                yield Candidate(text, about(placing_of_strip, program.flat), selects)
 
 
 def about(placing: Placing, flat: bool = False) -> str:

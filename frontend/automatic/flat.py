@@ -5,28 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hbc.frontend.automatic.rewritten import Rewritten
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.graph import words_of
 from hbc.frontend.costs.inlining import LONGEST
 from hbc.frontend.plans.flat import flattened, keeps_pixel, site_of
 from hbc.frontend.plans.inline_limit import kept_apart
 from hbc.frontend.program.funcs import Func, Pipeline
-from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import mentions, nodes
 
 PIXEL = "p"
 
 
-@record
-class FlatProgram:
-    """The program, and the directives that make it of the one of the file."""
-
-    pipeline: Pipeline
-    lines: tuple[Line, ...]
-
-
-def flat_program(p: Pipeline) -> FlatProgram | None:
+def flat_program(p: Pipeline) -> Rewritten | None:
     """With the dimensions before the last one of each output as one, as many of them as can be; None where no
     two can, nothing is summed (a copy of arrays with gaps would take as long as the rest), or formulas would
     be long: of several stages rather than of blocks of sums."""
@@ -53,7 +45,7 @@ def flat_program(p: Pipeline) -> FlatProgram | None:
             lines.append(Line(name, (call("flatten", [y, x, pixel]),)))
             current, left = new, True
             break
-    return FlatProgram(current, tuple(lines)) if lines else None
+    return Rewritten(current, tuple(lines), True) if lines else None
 
 
 def _knows_rows(func: Func, pixel: str) -> bool:

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hbc.frontend.automatic.candidates import STRIPS, about, is_quicker, placings, sums
-from hbc.frontend.automatic.flat import FlatProgram, flat_program
+from hbc.frontend.automatic.cached import cached_sums
+from hbc.frontend.automatic.candidates import STRIPS, about, is_quicker, placings
+from hbc.frontend.automatic.flat import flat_program
 from hbc.frontend.automatic.place import Placing, placing
+from hbc.frontend.automatic.rewritten import Rewritten
 from hbc.frontend.automatic.text import schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.variants import variant
 from hbc.frontend.automatic.write import lines_of
 from hbc.frontend.costs.choices import Choices, Option, Point, as_json
 from hbc.frontend.costs.dot import Dot
-from hbc.frontend.costs.dots import dot_for, dots_of, worthwhile
+from hbc.frontend.costs.dots import dot_for, dots_of, sums, worthwhile
 from hbc.frontend.costs.graph import Graph
 from hbc.frontend.costs.inlining import inlined
 from hbc.frontend.costs.machine import Machine, machine_of
@@ -63,7 +65,7 @@ class Space:
     dots: tuple[Dot, ...]
     name: str
     own: tuple[Schedule, ...]
-    flat: FlatProgram | None = None
+    flat: Rewritten | None = None
     flattens: bool = False
 
     def made(self, point: Point) -> Made:
@@ -81,16 +83,17 @@ class Space:
         flat = self.flat
         if flat is not None and not top.pick(FLAT, self.flattens, (not self.flattens,)):
             flat = None
-        program = self.pipeline if flat is None else flat.pipeline
-        placed = self._placed(inlined(program, self.sizes, dots, base), point, top)
-        lines = [*(() if flat is None else flat.lines), *lines_of(placed)]
+        program = Rewritten(self.pipeline) if flat is None else flat
+        program = cached_sums(program, self.sizes, dots) if dots else program
+        placed = self._placed(inlined(program.pipeline, self.sizes, dots, base), point, top)
+        lines = [*program.lines, *lines_of(placed)]
         text = schedule_text(self.name, scheduled_for(self.target), lines)
         chosen = placed.graph.choices
         asked = {**top.asked, **base.asked, **chosen.asked}
         point = {**top.effective(), **base.effective(), **chosen.effective()}
         cycles = placed.cycles
         shares = {name: cost / cycles for name, cost in placed.costs.items()} if cycles else {}
-        said = about(placed, flat is not None)
+        said = about(placed, program.flat)
         return Made(text, said, point, asked, cycles, bool(dots), shares)
 
     def _placed(self, graph: Graph, point: Point, top: Choices) -> Placing:

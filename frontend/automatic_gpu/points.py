@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hbc.frontend.automatic.cached import with_caches
 from hbc.frontend.automatic.points import Made
-from hbc.frontend.automatic.text import schedule_text
+from hbc.frontend.automatic.rewritten import Rewritten
+from hbc.frontend.automatic.text import Line, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic_gpu.compose import composed
 from hbc.frontend.automatic_gpu.device import KEEPING
@@ -14,7 +16,8 @@ from hbc.frontend.automatic_gpu.products import kept_factors
 from hbc.frontend.costs.choices import Choices, Point
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.inlining import inlined
-from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.costs.kinds import is_sum
+from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import Target, scheduled_for
@@ -22,13 +25,15 @@ from hbc.ir.lang.target import Target, scheduled_for
 
 @record
 class GpuSpace:
-    """All schedules of a kernel at its typical sizes. `name`: what they are called."""
+    """All schedules of a kernel at its typical sizes. `name`: what they are called; `first`: the lines that
+    they all begin with."""
 
     pipeline: Pipeline
     target: Target
     sizes: Mapping[str, int]
     dots: tuple[Dot, ...]
     name: str
+    first: tuple[Line, ...]
 
     def made(self, point: Point, registers: int | None = None) -> Made:
         """The schedule of a point; what it does not name is chosen as `auto` does. `registers`: what a thread
@@ -37,9 +42,8 @@ class GpuSpace:
         choices = Choices({**point, **fixed})
         graph = inlined(self.pipeline, self.sizes, self.dots, choices, keeping=KEEPING)
         made = composed(graph, self.dots, registers)
-        text = (
-            schedule_text(self.name, scheduled_for(self.target), made.lines) if made.lines else ""
-        )
+        lines = (*self.first, *made.lines) if made.lines else ()
+        text = schedule_text(self.name, scheduled_for(self.target), lines) if lines else ""
         asked = {n: o for n, o in choices.asked.items() if n not in fixed}
         taken = {n: o for n, o in choices.effective().items() if n not in fixed}
         about = ", ".join(made.about) or "a thread for each element"
@@ -50,5 +54,14 @@ def gpu_space_of(
     p: Pipeline, target: Target, given: Mapping[str, str], name: str,
     instructions: Sequence[Instruction] = (),
 ) -> GpuSpace:  # fmt: skip
-    """The space of a kernel at its typical sizes."""
-    return GpuSpace(p, target, typical_sizes(p, given), tensor_dots(instructions), name)
+    """The space of a kernel at its typical sizes. Sums have a Func of their own, which threads can keep."""
+    source = with_caches(
+        Rewritten(p), [f.name for f in p.funcs if f.name in p.output_funcs and _sums(f)]
+    )
+    dots = tensor_dots(instructions)
+    return GpuSpace(source.pipeline, target, typical_sizes(p, given), dots, name, source.lines)
+
+
+def _sums(func: Func) -> bool:
+    """Whether all steps but the first add along reductions."""
+    return bool(func.updates) and is_sum(func) and all(u.reduce for u in func.updates)

@@ -52,7 +52,6 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "unroll_jam": "split the outer loop and unroll its inner part: `split(i, io, ii, 4).reorder(j, ii)"
     ".unroll(ii)`",
     "cache_read": "a copy of an input is `A.in(f)`: `A.in(f).compute_at(f, i).store_in(stack)`",
-    "cache_write": "the sums are a Func of their own: `acc.compute_at(f, i).store_in(registers)`",
     "tensorize": "where the target has instructions they are chosen by the compiler: `hbc explain`",
     "bind": GPU,
     "fission": "each definition has loops of its own; give a part a Func, and `compute_root()`",

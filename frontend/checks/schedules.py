@@ -8,7 +8,7 @@ from dataclasses import replace
 from hbc.frontend.checks.declarations import is_affine
 from hbc.frontend.checks.foreign_names import FOREIGN_DIRECTIVES
 from hbc.frontend.checks.lanes import check_lanes
-from hbc.frontend.checks.stages import Block, factored, stage_of, stage_steps
+from hbc.frontend.checks.stages import Block, stage_of, stage_steps, with_made
 from hbc.frontend.checks.types import text
 from hbc.frontend.checks.values import condition, index
 from hbc.frontend.directives.table import DIRECTIVES, Row
@@ -111,7 +111,7 @@ def schedule(
             scope.report(f"unknown target `{t.text}`", t.span, hint)
         elif t.text in targets[:at]:
             scope.report(f"target `{t.text}` is named twice", t.span, "leave one out")
-    stages = {**funcs, **factored(s, funcs)}
+    stages = with_made(s, funcs)
     loops = tuple(with_new_loops(s, [*variables, *scope.reduces]))
     block = Block(scope, stages, loops)
     lines = tuple(x for w in s.lines or () if (x := line(w, block)) is not None)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hbc.frontend.directives.cache_write import CACHE_WRITE, cached_func, copy_of
 from hbc.frontend.program.funcs import Func, Stage
 from hbc.frontend.program.scope import Scope
 from hbc.frontend.text import ast
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 
 Argument = ast.Expr | ast.Line | ast.Option
 
@@ -28,27 +30,27 @@ class Block:
         return name if name in self.funcs else next(whole, name)
 
 
-def factored(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
-    """The Funcs of partial results that `rfactor` makes: `f_u` of `f.update.rfactor(r, u)`."""
-    partial: dict[str, Func] = {}
+def with_made(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
+    """The Funcs, and those that directives make: `f_u` of `f.update.rfactor(r, u)`, and `f_acc` of
+    `f.cache_write(acc)`, which has the updates that `f` had."""
+    made = dict(funcs)
     for w in s.lines or ():
-        named = [
-            f
-            for f in (*funcs.values(), *partial.values())
-            if w.name.text in [p.name for p in f.parts]
-        ]
-        whole = named[0] if named else None
+        whole = next((f for f in made.values() if w.name.text in [p.name for p in f.parts]), None)
+        if whole is None:
+            continue
         for step in w.steps:
-            args = step.args or ()
-            if whole is not None and step.name.text == "rfactor" and len(args) == 2:
-                variable = args[1].text if isinstance(args[1], ast.Name) else ""
-                name = f"{whole.name}_{variable}"
-                partial[name] = replace(
-                    whole, name=name, variables=(*whole.variables, variable),
+            args = [a.text if isinstance(a, ast.Name) else "" for a in step.args or ()]
+            if step.name.text == CACHE_WRITE and len(args) == 1 and not stage_steps(w):
+                cached = cached_func(whole, args[0])
+                made |= {cached.name: cached, whole.name: copy_of(whole, cached)}
+            elif step.name.text == "rfactor" and len(args) == 2:
+                name = f"{whole.name}_{args[1]}"
+                made[name] = replace(
+                    whole, name=name, variables=(*whole.variables, args[1]),
                     updates=whole.updates[:1],
-                    others=tuple(replace(p, name=f"{p.name}_{variable}") for p in whole.others),
+                    others=tuple(replace(p, name=f"{p.name}_{args[1]}") for p in whole.others),
                 )  # fmt: skip
-    return partial
+    return made
 
 
 def stage_steps(w: ast.Line) -> int:
@@ -93,6 +95,10 @@ def stage_of(w: ast.Line, block: Block) -> Stage | None:
         has = "no update" if count == 0 else "one update" if count == 1 else f"{count} updates"
         hint = f"they are numbered from 0 to {count - 1}" if count > 1 else None
         hint = f"write `{name}.update`" if count == 1 else hint
+        if count == 0 and isinstance(func.pure, ir.Access) and func.pure.name in block.funcs:
+            source = func.pure.name
+            if source.startswith(f"{name}_") and block.funcs[source].updates:
+                hint = f"`{CACHE_WRITE}` gave them to `{source}`: write `{source}.update`"
         scope.report(f"`{name}` has {has}, and no `update({number})`", step.span, hint)
         return None
     return Stage(name, number, span=span)

@@ -113,6 +113,17 @@ def _bare(e: ir.Expr) -> ir.Expr:
     return e
 
 
+def is_dot(graph: Graph, s: Step) -> bool:
+    """Whether instructions of the graph do an update."""
+    fitting = (dot_for(graph, s, graph.dots, tiles) for tiles in (True, False))
+    return any(fitting) or between_channels(graph, s, graph.dots) is not None
+
+
+def sums(graph: Graph) -> list[Step]:
+    """All updates."""
+    return [s for steps in graph.steps.values() for s in steps if s.update is not None]
+
+
 def dot_for(graph: Graph, s: Step, dots: Iterable[Dot], tiles: bool) -> Dot | None:
     """The first instruction whose types are those of an update."""
     factors = factors_of(graph, s)

@@ -11,6 +11,7 @@ from typing import Final
 
 from hbc.frontend.directives import gpu_loops, loops, place
 from hbc.frontend.directives.bulk import copy_in_bulk
+from hbc.frontend.directives.cache_write import cache_write
 from hbc.frontend.directives.flatten import flatten
 from hbc.frontend.directives.rfactor import rfactor
 from hbc.frontend.directives.swizzles import swizzle_storage
@@ -46,6 +47,7 @@ class OnProgram:
     """Rewrites the program before any loops are made: all such directives of a schedule at once."""
 
     run: Callable[[Pipeline, Schedule, bool], Pipeline]
+    whole: bool = False  # of every Func, not of outputs alone
 
 
 @record
@@ -135,6 +137,8 @@ _ROWS = (
     # Reductions and variants
     Row("atomic()", NOTHING, OnLoops(loops.atomic), "atomic()"),
     Row("rfactor(k, u)", ((L, N),), OnPipeline(rfactor), "rfactor(r, u)"),
+    Row("cache_write(acc)", ((N,),), OnProgram(cache_write, whole=True), "cache_write(name)",
+        once="in which Func `{0}` is computed"),
     Row("specialize(N % 16 == 0)", ((Kind.CONDITION,),), OnStep(loops.specialize), "specialize(condition)"),
     # Graphics processors
     Row("gpu_blocks(i, j)", ((L,),), OnLoops(gpu_loops.gpu_blocks), "Blocks, threads, memory", "cuda.md",

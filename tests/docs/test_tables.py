@@ -54,8 +54,8 @@ def _subject(r: Row) -> str:
             what = "a step"
         case OnPipeline():
             what = "an update"
-        case OnProgram():
-            what = "an output"
+        case OnProgram(whole=whole):
+            what = "a Func, an output" if whole else "an output"
         case OnFunc(outputs=outputs):
             what = "a Func, an output" if outputs else "a Func"
     return f"{what}, on GPUs" if r.gpu else what

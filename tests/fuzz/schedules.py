@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import lcm
 
 from choices import Choices, chance, pick, weighted
@@ -45,11 +45,37 @@ def write_schedule(draft: Draft) -> Plan:
         flatten(plan)
     for f in draft.funcs:
         node = plan.nodes[f.name]
+        made = cached(plan, node) if f.updates and chance(draft.c, 8) else None
         if not node.output:
             place(plan, node)
         steps(plan, node)
-        wrap(plan, node)
+        if made is None:
+            wrap(plan, node)
+        else:
+            place(plan, made)
+            steps(plan, made)
     return plan
+
+
+def cached(plan: Plan, node: Node) -> Node:
+    """All steps of a Func in another one, of which it becomes a copy."""
+    suffix = plan.fresh("w")
+    name = f"{node.name}_{suffix}"
+    plan.lines.append(f"{node.text}.cache_write({suffix})")
+    first = node.stages[0]
+    stages = [
+        replace(
+            s,
+            func=name,
+            loops=[x if s.reduces(x) else replace(x, extent=None) for x in s.loops],
+            reads=frozenset(name if r == node.name else r for r in s.reads),
+        )
+        for s in node.stages
+    ]
+    node.stages = [Stage(node.name, None, first.loops, reads=frozenset({name}))]
+    node.place = "root" if node.output else "inline"
+    plan.nodes[name] = Node(name, node.variables, stages)
+    return plan.nodes[name]
 
 
 def flatten(plan: Plan) -> None:

@@ -125,6 +125,17 @@ def test_products_that_instructions_do_are_given_to_them(
     assert found.kernel.instructions
 
 
+@pytest.mark.parametrize("target", ["avx512vnni", "arm_dot", "amx"])
+def test_sums_of_an_output_go_where_instructions_want_them(target: str) -> None:
+    """In a Func of their own; at sizes with tails in all directions."""
+    kernel = KERNELS / "gemm_u8s8_in_place.hb"
+    found = made(kernel, target)
+    assert "C.cache_write(acc)" in found.text
+    assert found.kernel.instructions and not found.refused
+    arguments = ["verify", str(kernel), "--schedule", "auto", "--target", target, "--no-native"]
+    assert exit_code_of([*arguments, "--trials", "1"]) == 0
+
+
 @pytest.mark.parametrize(
     ("sample", "size", "group"),
     [("gemm_bf16", 512, 0), ("gemm_bf16", 1024, 16), ("gemm_bf16", 2048, 8),
