@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from hbc.frontend.automatic.cached import cached_sums
 from hbc.frontend.automatic.flat import flat_program
 from hbc.frontend.automatic.place import Placing, placing
-from hbc.frontend.automatic.rewritten import Rewritten
+from hbc.frontend.automatic.rewritten import Rewritten, cached_sums
 from hbc.frontend.automatic.text import Line, call, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hbc.frontend.automatic.cached import cached_sums
 from hbc.frontend.automatic.candidates import STRIPS, about, is_quicker, placings
 from hbc.frontend.automatic.flat import flat_program
 from hbc.frontend.automatic.place import Placing, placing
-from hbc.frontend.automatic.rewritten import Rewritten
+from hbc.frontend.automatic.rewritten import Rewritten, cached_sums
 from hbc.frontend.automatic.text import schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.variants import variant

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hbc.frontend.automatic.cached import with_caches
 from hbc.frontend.automatic.points import Made
-from hbc.frontend.automatic.rewritten import Rewritten
+from hbc.frontend.automatic.rewritten import Rewritten, with_caches
 from hbc.frontend.automatic.text import Line, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic_gpu.compose import composed
