@@ -196,7 +196,7 @@ def _notes(
     for stage in [stage for stage in stages if stage.anything][-1:]:
         yield (
             f"{stage.name}: {stage.anything:,} of {stage.elements:,} elements could not be compared: "
-            "by an overflow or a NaN that is near, rounding makes them anything"
+            "by an overflow, a NaN or a comparison that is near, rounding makes them anything"
         )
     for stage in stages:
         if stage.emulated:

@@ -289,6 +289,17 @@ def test_verify_counts_what_it_cannot_compare(hbc: Command, tmp_path: Path, comp
     assert 0 < int(found[1].replace(",", "")) <= int(found[2].replace(",", ""))
 
 
+def test_verify_names_comparisons_among_what_it_cannot_compare(
+    hbc: Command, tmp_path: Path, compiler: str
+) -> None:
+    """Of a quotient and a product rounding decides whether they are the number that was divided."""
+    file = tmp_path / "close.hb"
+    file.write_text("size N\ninput A: f32[N]\noutput O: bool[N]\nO[i] = A[i] / 3 * 3 == A[i]\n")
+    done = hbc("verify", file, "--target", "c", "--trials", "2")
+    assert done.code == 0, done.err
+    assert "by an overflow, a NaN or a comparison that is near" in done.err
+
+
 def test_verify_keeps_sizes_that_are_set(hbc: Command, gemm: Path, compiler: str) -> None:
     done = hbc("verify", gemm, "--target", "c", "--set", "K=4", "--trials", "3")
     assert done.code == 0, done.err
