@@ -101,8 +101,11 @@ def exactly(x: Array) -> Array:
     return x
 
 
-def denoise(i: Inputs, operand: Callable[[Array], Array] = exactly) -> Array:
-    """Tile by tile, with the DCT as matrix products, whose operands may be rounded."""
+def denoise(
+    i: Inputs, operand: Callable[[Array], Array] = exactly, from_middle: bool = False
+) -> Array:
+    """Tile by tile, with the DCT as matrix products, whose operands may be rounded: of the tile, or of how
+    far it is `from_middle`."""
     image = i["I"]
     height, width, _ = image.shape
     k = np.arange(16)
@@ -115,7 +118,8 @@ def denoise(i: Inputs, operand: Callable[[Array], Array] = exactly) -> Array:
     out = np.zeros_like(padded)
     for top in range(0, height + 8, 8):
         for left in range(0, width + 8, 8):
-            tile = operand(padded[top : top + 16, left : left + 16])
+            middle = padded[top + 8, left + 8] if from_middle else 0.0
+            tile = operand(padded[top : top + 16, left : left + 16] - middle)
             columns = operand(np.einsum("uy,yxc->uxc", dct, tile))
             spectrum = np.einsum("uxc,vx->uvc", columns, dct)
             weak = np.abs(spectrum) < 0.2
@@ -123,7 +127,7 @@ def denoise(i: Inputs, operand: Callable[[Array], Array] = exactly) -> Array:
             spectrum[weak] = 0
             columns = operand(np.einsum("uy,uvc->yvc", dct, operand(spectrum)))
             back = np.einsum("yvc,vx->yxc", columns, dct)
-            out[top : top + 16, left : left + 16] += back * window
+            out[top : top + 16, left : left + 16] += (back + middle) * window
     return out[8 : 8 + height, 8 : 8 + width]
 
 
@@ -202,7 +206,7 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "recursive": lambda i, s: recursive(i),
     "recursive_bf16": lambda i, s: recursive_bf16(i),
     "denoise": lambda i, s: denoise(i),
-    "denoise_bf16": lambda i, s: denoise(i, rounded),
+    "denoise_bf16": lambda i, s: denoise(i, rounded, True),
     "conv_layer": lambda i, s: conv_layer(i),
     "conv_layer_u8s8": lambda i, s: quantised_layer(i),
     "conv2d_u8s8": lambda i, s: np.einsum("yxcrs,rsck->yxk", windows(i, (0, 1)), i["F"]),

@@ -19,8 +19,7 @@ from hbc.frontend.oracle.oracle import evaluate
 
 VARIANTS = ["denoise", "denoise_bf16", "cuda/denoise"]
 PHOTOGRAPH = FOLDER / "data" / "astronaut.png"
-# Products of bf16 round a tile to 8 bits four times: half a level when it is flat, more on a ramp.
-RAMP = {"denoise": 2, "denoise_bf16": 3, "cuda/denoise": 2}
+MOST = 2 / 255  # that a ramp may change by
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,7 @@ def test_a_ramp_across_a_picture_stays(name: str) -> None:
     for shape in (24, 512), (512, 24):
         y, x = np.mgrid[: shape[0], : shape[1]]
         picture = colours((x if shape[1] == 512 else y) / 511)
-        assert np.abs(denoised(name, picture) - picture).max() <= RAMP[name] / 255
+        assert np.abs(denoised(name, picture) - picture).max() <= MOST
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -74,7 +73,7 @@ def test_steep_ramps_stay_away_from_the_border(name: str) -> None:
             down, right = random.uniform(-steepest, steepest, 2)
             picture = colours(0.5 + down * y + right * x)
             off = np.abs(denoised(name, picture) - picture)[16:-16, 16:-16]
-            assert off.max() <= RAMP[name] / 255, (down, right)
+            assert off.max() <= MOST, (down, right)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
