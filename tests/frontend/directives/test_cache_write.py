@@ -4,24 +4,7 @@ from __future__ import annotations
 
 import pytest
 from outlines import agrees, expected, lowered, outline
-
-SUMS = """
-size   W, H
-input  I: f32[H, W]
-output O: f32[H]
-reduce r in W
-O[y] = 0.5
-O[y] += I[y, r]
-"""
-
-SCAN = """
-size   W, H
-input  I: f32[H, W]
-output O: f32[H, W]
-reduce t in 1 .. W
-O[y, x] = I[y, x]
-O[y, t] = 0.5 * O[y, t - 1] + I[y, t]
-"""
+from test_updates import SCAN, SUMS
 
 BEST = """
 size   W, H
