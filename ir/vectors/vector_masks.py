@@ -5,7 +5,7 @@ from __future__ import annotations
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, broadcast, or_, select
 from hbc.ir.lang.identity import identity_of
-from hbc.ir.lang.walk import free_variables, map_children, rewrite
+from hbc.ir.lang.walk import free_variables, map_children, nodes, rewrite
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.lane_view import view
 from hbc.ir.vectors.take import Take
@@ -72,8 +72,10 @@ def masked(e: ir.Expr, mask: ir.Expr) -> ir.Expr:
 
 def _if_live(e: ir.Load, mask: ir.Expr) -> ir.Load:
     """One place for all lanes, read where one of them is live: `s[k / 32]` for the lanes from k = 64 on, of
-    which none is below 40, may lie behind the array."""
-    if free_variables(e.index).isdisjoint(free_variables(mask)):
+    which none is below 40, may lie behind the array. (What does not speak of the lanes at all is there
+    without any of them: only a quotient of theirs is one number.)"""
+    quotient = any(isinstance(n, ir.Binary) and n.op is ir.Op.DIV for n in nodes(e.index))
+    if not quotient or free_variables(e.index).isdisjoint(free_variables(mask)):
         return e
     live = _any(mask)
     both = live if e.type.lanes == 1 else broadcast(live, e.type.lanes)
