@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from outlines import agrees, expected, lowered, outline
-from test_updates import SCAN, SUMS
+from small_programs import SCAN, SUMS
 
 BEST = """
 size   W, H
