@@ -20,12 +20,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hbc.cli.asked_machine import machine_text
 from hbc.cli.compiled import Chosen, Compiled
 from hbc.cli.files.read_source import STDIN, is_sketch, read_source, source_name
 from hbc.cli.machine import target_named
 from hbc.cli.own.installed import hbc_digest, library_versions
 from hbc.cli.own.own_files import own_digest
+from hbc.cli.show.machine_option import NONE, asked_machine
 from hbc.cli.show.report import Said, heard, say_again
 from hbc.codegen.build.processor import cpu_features
 from hbc.ir.ground.diag import HbcError
@@ -108,6 +108,15 @@ def _compile(chosen: Chosen) -> Compiled:
     return compile_chosen(chosen)
 
 
+def _machine_text() -> str:
+    """What decides a choice by the costs of a machine that is asked for."""
+    if asked_machine() in (None, NONE):
+        return ""
+    from hbc.cli.asked_machine import machine_text
+
+    return machine_text()
+
+
 def _found(
     name: str, isa: tuple[Path, ...], fallback: str
 ) -> tuple[Compiled, tuple[Said, ...], tuple[Said, ...]] | None:
@@ -152,6 +161,6 @@ def _key(
     decides = [
         kernel.name, str(Path.cwd()), kernel.text, kernel.whole, only, list(settings.items()),
         target_name, schedule, described, fallback, fix_sizes, sorted(cpu_features()), sys.version,
-        library_versions(), hbc_digest(), own_digest(), machine_text(),
+        library_versions(), hbc_digest(), own_digest(), _machine_text(),
     ]  # fmt: skip
     return sha256(json.dumps(decides).encode("utf-8", "surrogatepass")).hexdigest()[:40]

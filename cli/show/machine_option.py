@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
+if TYPE_CHECKING:
+    import click
 
 VARIABLE = "HBC_MACHINE"
 HERE, NONE = "here", "none"
@@ -32,6 +33,8 @@ def _chosen(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
 
 def machine_option(usual: str) -> Callable[[Function], Function]:
     """The option, where `usual` costs are taken without it."""
+    import click  # here: a call from Python asks which machine, and takes no options
+
     return click.option(
         "--machine", metavar="FILE", expose_value=False, callback=_chosen,
         help="Choose by the costs in a file of `hbc machine`; `here`: by those that it measured on this"

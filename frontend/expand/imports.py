@@ -117,11 +117,11 @@ def _source(path: Path, s: ast.Import, reading: _Reading) -> Source | None:
         message = f"cannot import `{text}`: its name does not end in `{SUFFIX}`"
         reading.mistakes.append(Diagnostic(message, s.path.span, _nearest(s, path)))
         return None
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        message = f"cannot import `{text}`: it is a pipe or a device, not a file"
-        reading.mistakes.append(Diagnostic(message, s.path.span))
-        return None
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            message = f"cannot import `{text}`: it is a pipe or a device, not a file"
+            reading.mistakes.append(Diagnostic(message, s.path.span))
+            return None
         with path.open("rb") as file:
             raw = file.read(LARGEST_SOURCE + 1)
         return Source(shown, raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"))

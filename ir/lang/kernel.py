@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.types import DType
+
+if TYPE_CHECKING:
+    from hbc.ir.lang.instruction import Instruction
 
 
 @record

@@ -39,6 +39,7 @@ from tree_numbers import (
     binary,
     cast,
     function,
+    in_4_bits,
     of_4_bits,
     select,
     type_of,
@@ -162,7 +163,8 @@ class Meaning:
         self.funcs[keys[0]][0].steps.append((s, env))
 
     def _kind(self, name: str) -> str:
-        return str(self.names[name].name)
+        """Of 4 bits are arrays, not values."""
+        return name.replace("4", "8") if name in ("i4", "u4") else str(self.names[name].name)
 
     def _table(self, s: ast.Table) -> Ref:
         kind = self._kind(s.type.text)
@@ -489,4 +491,4 @@ class Meaning:
             value = self.at(func, at)[part]
             assert value is not BEYOND, f"{name}{list(at)} depends on what is beyond an input"
             out[at] = value
-        return out
+        return in_4_bits(out) if declared.type.text in ("i4", "u4") else out

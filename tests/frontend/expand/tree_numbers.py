@@ -218,3 +218,11 @@ def of_4_bits(held: Any, kind: str, count: int) -> Any:
     return (
         every if kind == "u4" else np.where(every > 7, every.astype("i1") - 16, every).astype("i1")
     )
+
+
+def in_4_bits(values: Any) -> Any:
+    """Bytes of two each, the first in the low half; what is behind the last of an odd row is 0."""
+    made = np.zeros((*values.shape[:-1], (values.shape[-1] + 1) // 2), np.uint8)
+    for at in np.ndindex(*values.shape):
+        made[*at[:-1], at[-1] // 2] |= (int(values[at]) % 16) << (4 * (at[-1] % 2))
+    return made

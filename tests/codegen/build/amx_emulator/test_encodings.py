@@ -117,13 +117,24 @@ def test_addresses(workshop: Workshop, intrinsics: str) -> None:
 
 
 def low_memory() -> int:
-    """A page that 32 bits address."""
+    """A page that 32 bits address: where the system likes, else below programs that are linked to an address,
+    whose heap may have grown through all that lies above them (Debian's Python)."""
     mmap = ctypes.CDLL(None).mmap
     mmap.restype = ctypes.c_void_p
-    # readable and writable; private, anonymous, in the first 2 GiB
-    got = mmap(None, ctypes.c_size_t(4096), 3, 0x62, -1, ctypes.c_long(0))
-    assert 0 < got < 1 << 31
-    return int(got)
+    page, private, low, there = (
+        4096,
+        0x22,
+        0x40,
+        0x100000,
+    )  # anonymous; MAP_32BIT, MAP_FIXED_NOREPLACE
+    tries = [(None, low), *((place, there) for place in range(1 << 16, 1 << 22, 1 << 16))]
+    for place, flag in tries:
+        got = mmap(
+            ctypes.c_void_p(place), ctypes.c_size_t(page), 3, private | flag, -1, ctypes.c_long(0)
+        )
+        if got is not None and 0 < got < 1 << 31:
+            return int(got)
+    raise AssertionError("no page below 2 GiB is free")
 
 
 CONFIGURATION = """\
