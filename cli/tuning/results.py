@@ -12,6 +12,7 @@ from hbc.cli.roof.share import share_keys
 from hbc.cli.show.report import Json, headline, print_facts, print_json, print_table, seconds
 from hbc.cli.tuning.layers import Row
 from hbc.cli.tuning.tune import Tuned
+from hbc.frontend.costs.choices import Option
 from hbc.ir.ground.printable import printable
 from hbc.ir.ground.record import record
 
@@ -127,5 +128,8 @@ def _trial(t: Trial, share: float | None) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def plain(option: object) -> Json:
-    return [plain(o) for o in option] if isinstance(option, tuple) else option  # type: ignore[return-value]
+def plain(option: Option) -> Json:
+    """An option of a choice, as JSON holds it."""
+    if option is None or isinstance(option, bool | int | str):
+        return option
+    return [plain(o) for o in option]

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -149,7 +150,6 @@ def test_a_busy_machine_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None
         def time(self, *_: object) -> tuple[float, ...]:
             return (next(seen),)
 
-    native: object = Busy()
     monkeypatch.setattr(costs, "MOST_ROUNDS", 5)
     with pytest.raises(costs.Busy):
-        costs._least(native, PROCESSORS[0], {"apart": 1})  # type: ignore[arg-type]
+        costs._least(cast(Native, Busy()), PROCESSORS[0], {"apart": 1})

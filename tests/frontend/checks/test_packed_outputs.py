@@ -7,18 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiled import lowered
+from packed_runs import built
 
-from hbc.cli.prepare import require_runnable
 from hbc.cli.runs.native import Native
-from hbc.codegen.build.program import build_callable
-from hbc.codegen.c.file import emit_c
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import evaluate
 from hbc.frontend.text.parse import parse
-from hbc.ir.ground.diag import ToolError
 from hbc.ir.ground.source import Source
-from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.types import DTYPES
 from hbc.ir.meaning.numpy_types import Array
 
@@ -84,16 +79,8 @@ def test_oracle(width: int, rows: int) -> None:
 
 @pytest.mark.parametrize("target", ["c", "avx2", "avx512", "arm_dot", "rvv"])
 def test_native(target: str, tmp_path: Path) -> None:
-    machine = TARGETS[target]
-    try:
-        require_runnable(machine)
-    except ToolError as e:
-        pytest.skip(str(e))
-    source = emit_c(lowered(KERNEL, target), machine)
+    source, library = built(KERNEL, target, tmp_path)
     assert "output Q: i4[N, K], two in a byte: u8[N, (K + 1) / 2]\n" in source.header
-    library = build_callable(
-        source, machine, tmp_path, extra=("-O1", "-Wall", "-Wextra", "-Werror")
-    )
     with Native(library, 1, 60.0) as native:
         for width in WIDTHS:
             given = inputs(3, width)
