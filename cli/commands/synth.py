@@ -71,8 +71,8 @@ LONGEST_START = 1.0  # seconds
 @click.option(
     "--target",
     metavar="NAME",
-    help="Whose instructions the cost counts: cuda_sm80, cuda_sm90, cuda_bytes, avx512, avx2, neon, hvx; by"
-    " default what the sketch's parameter `target` says, else cuda_sm80.",
+    help="Whose instructions the cost counts: cuda_sm80, cuda_sm90, cuda_bytes, avx512, avx2, neon, sve256,"
+    " hvx; by default what the sketch's parameter `target` says, else cuda_sm80.",
 )
 @click.option(
     "--picture",

@@ -18,7 +18,12 @@ from hbc.cli.proofs.statement import Ints, need
 
 DESCRIPTIONS = Path(__file__).parents[2] / "codegen" / "isa"
 # and the bytes of a register
-MACHINES = {"avx512_shuffles.sf": 64, "avx2_shuffles.sf": 32, "neon_moves.sf": 16}
+MACHINES = {
+    "avx512_shuffles.sf": 64,
+    "avx2_shuffles.sf": 32,
+    "neon_moves.sf": 16,
+    "sve_moves.sf": 32,
+}
 MOST_FORMS = 1 << 20
 
 

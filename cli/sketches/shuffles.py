@@ -26,6 +26,7 @@ FILES = {
     "avx512": ("avx512_shuffles.sf", 64),
     "avx2": ("avx2_shuffles.sf", 32),
     "neon": ("neon_moves.sf", 16),
+    "sve256": ("sve_moves.sf", 32),
 }
 SLOWER = 2.0  # than the first a register may be planned
 MOST_LEFT = 0.75  # of the time that is left to plan registers in

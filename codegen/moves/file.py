@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from hbc.codegen.moves.text import Constant
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.record import record
@@ -15,7 +16,8 @@ from hbc.ir.lang.types import DType
 class VectorTarget:
     """Registers of `bits` bits, of integers of any width, and what C calls them: `type`, `header`, `zero`,
     loads and stores of whole registers, `aligned` loads (`{place}`, `{value}`). `splat`: all elements alike,
-    by the element's type. `flags` for gcc and clang."""
+    by the element's type. `flags` for gcc and clang. `head`: C before all else. `predicate`: the type of
+    registers of a bit for each byte, where constants are such."""
 
     name: str
     bits: int
@@ -27,12 +29,20 @@ class VectorTarget:
     zero: str
     splat: Mapping[str, str]
     flags: str = ""
+    head: str = ""
+    predicate: str = ""
 
     def loaded(self, place: str) -> str:
         return self.load.format(place=place)
 
     def stored(self, place: str, value: str) -> str:
         return f"{self.store.format(place=place, value=value)};"
+
+    def constant(self, constant: Constant, name: str) -> str:
+        """Its declaration as a register, from its table."""
+        if constant.is_predicate:
+            return f"const {self.predicate} {name} = *(const {self.predicate} *){name}_table;"
+        return f"const {self.type} {name} = {self.aligned.format(place=f'{name}_table')};"
 
 
 INTEGERS = (8, 16, 32, 64)  # bits
@@ -65,6 +75,24 @@ NEON = VectorTarget(
 )  # fmt: skip
 
 
+def _sve(bits: int) -> VectorTarget:
+    every = "svptrue_b8()"
+    fixed = f"__attribute__((arm_sve_vector_bits({bits})))"
+    return VectorTarget(
+        f"sve{bits}", bits, "sve_bytes", "arm_sve.h", f"svld1_u8({every}, (const uint8_t *)({{place}}))",
+        f"svld1_u8({every}, (const uint8_t *){{place}})",
+        f"svst1_u8({every}, (uint8_t *)({{place}}), {{value}})", "svdup_n_u8(0)",
+        {f"{kind}{n}": f"svreinterpret_u8_{name}{n}(svdup_n_{name}{n}({{value}}))"
+         for kind, name, widths in (("i", "s", INTEGERS), ("u", "u", INTEGERS), ("f", "f", (32, 64)))
+         for n in widths},
+        f"-march=armv8.2-a+sve -msve-vector-bits={bits}",
+        f"typedef svuint8_t sve_bytes {fixed};\ntypedef svbool_t sve_bits {fixed};", "sve_bits",
+    )  # fmt: skip
+
+
+SVE256 = _sve(256)
+
+
 @record
 class Array:
     """An argument and its elements."""
@@ -82,7 +110,7 @@ class Function:
     inputs: Sequence[Array]
     outputs: Sequence[Array]
     body: Sequence[str]
-    constants: Sequence[str]
+    constants: Mapping[Constant, str]
 
     @property
     def arrays(self) -> list[Array]:
@@ -110,7 +138,7 @@ def c_text(
         f"#include <{target.header}>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>"
     )
     out.blank()
-    for text in folds:
+    for text in [*([target.head] if target.head else []), *folds]:
         out.raw(text)
         out.blank()
     _parts(out, target, "\n".join(function.body))
@@ -145,9 +173,8 @@ def _block(out: Writer, function: Function, target: VectorTarget) -> None:
         for array in function.arrays:
             if not re.search(rf"\b{array.name}\b", text):
                 out.line(f"(void){array.name}; // nothing is wanted of it")
-        for name in function.constants:
-            loaded = target.aligned.format(place=f"{name}_table")
-            out.line(f"const {target.type} {name} = {loaded};")
+        for constant, name in function.constants.items():
+            out.line(target.constant(constant, name))
         out.blank()
         out.lines += function.body
     out.blank()

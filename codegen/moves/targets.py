@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from hbc.codegen.moves.bytes import emit_bytes
 from hbc.codegen.moves.cuda import emit_cuda
-from hbc.codegen.moves.file import AVX2, AVX512, NEON, VectorTarget
+from hbc.codegen.moves.file import AVX2, AVX512, NEON, SVE256, VectorTarget
 from hbc.codegen.moves.hvx import emit_hvx, lanes_of_files
 from hbc.codegen.moves.x86 import emit_x86
 from hbc.ir.ground.record import record
@@ -50,6 +50,7 @@ PRINTERS: dict[str, GatherPrinter] = {
     "avx512": GatherPrinter("C with AVX-512", ".c", _x86(AVX512), "avx512_moves.sf", 512),
     "avx2": GatherPrinter("C with AVX2", ".c", _x86(AVX2), "avx2_moves.sf", 256),
     "neon": GatherPrinter("C with NEON", ".c", _x86(NEON), "neon_moves.sf", 128),
+    "sve256": GatherPrinter("C with SVE", ".c", _x86(SVE256), "sve_moves.sf", 256),
     "cuda_sm80": GatherPrinter("CUDA C++", ".cu", emit_cuda),
     "cuda_sm90": GatherPrinter("CUDA C++", ".cu", emit_cuda),
     "cuda_bytes": GatherPrinter("CUDA C++ of a thread", ".cu", emit_bytes, "cuda_bytes.sf", 32),

@@ -3,7 +3,8 @@
 In braces stand `u` to `x`, the operands; a value of the form, such as `{unit}`; or how the alternatives
 that units of elements choose are written, and which: `{vector j}` an index register, `{bytes j}` one of
 bytes, `{signs j}` that with 0x80 where j is past the block, `{lanes s}` all bits of a unit or none,
-`{mask s}` a bit for each unit, `{fields j}` two bits for each, `{nibbles j}` four for each of its bytes.
+`{predicate s}` a register of a bit for each byte, `{mask s}` a number of a bit for each unit, `{fields j}`
+two bits for each, `{nibbles j}` four for each of its bytes.
 """
 
 from __future__ import annotations
@@ -25,10 +26,25 @@ ZERO_BYTE = 0x80
 
 @record
 class Constant:
-    """A register of constants: integers of `bits` bits."""
+    """A register of constants: integers of `bits` bits, of one bit in a predicate."""
 
     bits: int
     values: tuple[int, ...]
+
+    @property
+    def is_predicate(self) -> bool:
+        return self.bits == 1
+
+    def declared(self, name: str, register_bits: int) -> str:
+        """The static table that it is loaded from."""
+        if not self.is_predicate:
+            element, cells, size = int_type(self.bits, signed=True), self.values, register_bits // 8
+        else:
+            eights = (self.values[at : at + 8] for at in range(0, len(self.values), 8))
+            cells = tuple(sum(bit << at for at, bit in enumerate(eight)) for eight in eights)
+            element, size = "uint8_t", len(cells)
+        listed = ", ".join(map(str, cells))
+        return f"static const _Alignas({size}) {element} {name}_table[{len(cells)}] = {{{listed}}};"
 
 
 @dataclass(slots=True)
@@ -45,11 +61,7 @@ class Constants:
 
     def declarations(self, register_bits: int) -> list[str]:
         """Static tables, one for each register."""
-        return [
-            f"static const _Alignas({register_bits // 8}) {int_type(c.bits, signed=True)}"
-            f" {name}_table[{len(c.values)}] = {{{', '.join(map(str, c.values))}}};"
-            for c, name in self.names.items()
-        ]
+        return [constant.declared(name, register_bits) for constant, name in self.names.items()]
 
 
 def instruction_text(
@@ -93,6 +105,10 @@ def _lanes(chosen: list[int], bits: int, constants: Constants) -> str:
     return constants.name(Constant(bits, tuple(-s for s in chosen)))
 
 
+def _predicate(chosen: list[int], bits: int, constants: Constants) -> str:
+    return constants.name(Constant(1, tuple(s for s in chosen for _ in range(bits // 8))))
+
+
 def _mask(chosen: list[int], bits: int, constants: Constants) -> str:
     value = sum(s << unit for unit, s in enumerate(chosen))
     return f"0x{value:0{max(1, len(chosen) // 4)}x}{'ull' if len(chosen) > 32 else ''}"
@@ -109,6 +125,6 @@ def _nibbles(chosen: list[int], bits: int, constants: Constants) -> str:
 
 
 WAYS: dict[str, Callable[[list[int], int, Constants], str]] = {
-    "vector": _vector, "bytes": _bytes, "signs": _signs, "lanes": _lanes, "mask": _mask,
-    "fields": _fields, "nibbles": _nibbles,
+    "vector": _vector, "bytes": _bytes, "signs": _signs, "lanes": _lanes,
+    "predicate": _predicate, "mask": _mask, "fields": _fields, "nibbles": _nibbles,
 }  # fmt: skip

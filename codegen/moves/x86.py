@@ -20,6 +20,7 @@ from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.moves.view import View, composed, register_rows
 from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError
 from hbc.ir.lang.types import DType
 from hbc.ir.moves.gather import ZERO, Gather, Locations, identity
@@ -72,9 +73,9 @@ def emit_x86(
         _store(printer, name, pointer)
     stored = [Array(pointer, sizes[name]) for name, pointer in zip(results, pointers, strict=True)]
     read = [Array(printer.pointers[given.name], sizes[given.name]) for given in movement.inputs]
-    first = [*notes, f"{printer.instructions} instructions between loads and stores."]
+    first = [*notes, f"{counted(printer.instructions, 'instruction')} between loads and stores."]
     folded = fold_functions(printer.folds, dtype, target)
-    constants = list(printer.constants.names.values())
+    constants = printer.constants.names
     tables = printer.constants.declarations(target.bits)
     function = Function(movement.name, dtype, read, stored, printer.out.lines, constants)
     return c_text(function, target, first, folded, tables)

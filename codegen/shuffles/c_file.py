@@ -1,42 +1,43 @@
-"""Prints a program of registers as C with the vector intrinsics of x86: a function of arrays in memory."""
+"""Prints a program of registers as C with vector intrinsics: a function of arrays in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hbc.codegen.moves.file import AVX2, AVX512, NEON, Array, Function, VectorTarget, c_text
+from hbc.codegen.moves.file import AVX2, AVX512, NEON, SVE256, Array, Function, VectorTarget, c_text
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.text.names import Scope, identifier
 from hbc.codegen.text.writer import Writer
+from hbc.ir.ground.counted import counted
 from hbc.ir.ground.record import record
 from hbc.ir.lang.types import DType
 from hbc.ir.moves.register_program import RegisterProgram
 
-TARGETS = {"avx512": AVX512, "avx2": AVX2, "neon": NEON}
+TARGETS = {"avx512": AVX512, "avx2": AVX2, "neon": NEON, "sve256": SVE256}
 
-# Registers of so many bits, of which so many bytes are an array's: how these are loaded and stored.
-PARTS: dict[tuple[int, int], tuple[str, str]] = {
-    (512, 32): (
+# How registers are loaded and stored of which so many bytes are an array's.
+PARTS: dict[tuple[str, int], tuple[str, str]] = {
+    ("avx512", 32): (
         "_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)({place})))",
         "_mm256_storeu_si256((__m256i *)({place}), _mm512_castsi512_si256({value}));",
     ),
-    (512, 16): (
+    ("avx512", 16): (
         "_mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)({place})))",
         "_mm_storeu_si128((__m128i *)({place}), _mm512_castsi512_si128({value}));",
     ),
-    (512, 8): (
+    ("avx512", 8): (
         "_mm512_castsi128_si512(_mm_loadl_epi64((const __m128i *)({place})))",
         "_mm_storel_epi64((__m128i *)({place}), _mm512_castsi512_si128({value}));",
     ),
-    (256, 16): (
+    ("avx2", 16): (
         "_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)({place})))",
         "_mm_storeu_si128((__m128i *)({place}), _mm256_castsi256_si128({value}));",
     ),
-    (128, 8): (
+    ("neon", 8): (
         "vcombine_u8(vld1_u8((const uint8_t *)({place})), vdup_n_u8(0))",
         "vst1_u8((uint8_t *)({place}), vget_low_u8({value}));",
     ),
-    (256, 8): (
+    ("avx2", 8): (
         "_mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *)({place})))",
         "_mm_storel_epi64((__m128i *)({place}), _mm256_castsi256_si128({value}));",
     ),
@@ -86,8 +87,8 @@ def emit_registers(
     out.blank()
     for value, (array, register) in zip(program.outputs, places, strict=True):
         out.line(_stored(machine, array.name, register, values[value], array.size, dtype))
-    function = Function(name, dtype, given, results, out.lines, list(constants.names.values()))
-    count = f"{program.cost} instructions between loads and stores."
+    function = Function(name, dtype, given, results, out.lines, constants.names)
+    count = f"{counted(program.cost, 'instruction')} between loads and stores."
     return c_text(function, machine, [*notes, count], [], constants.declarations(machine.bits))
 
 
@@ -112,10 +113,12 @@ def _loaded(machine: VectorTarget, array: str, register: int, size: int, dtype: 
     place, count = _place(machine, array, register, size, dtype)
     if count == machine.bits // 8:
         return machine.loaded(place)
-    if (machine.bits, count) in PARTS:
-        return PARTS[machine.bits, count][0].format(place=place)
+    if (machine.name, count) in PARTS:
+        return PARTS[machine.name, count][0].format(place=place)
     if machine is AVX512:
         return f"_mm512_maskz_loadu_epi8({_bytes(count)}, {place})"
+    if machine is SVE256:
+        return f"svld1_u8({_first(count)}, (const uint8_t *)({place}))"
     if machine is AVX2 and count % 4 == 0:
         return f"_mm256_maskload_epi32((const int *)({place}), {_words(count)})"
     return f"load_part({place}, {count})"
@@ -127,10 +130,12 @@ def _stored(
     place, count = _place(machine, array, register, size, dtype)
     if count == machine.bits // 8:
         return machine.stored(place, value)
-    if (machine.bits, count) in PARTS:
-        return PARTS[machine.bits, count][1].format(place=place, value=value)
+    if (machine.name, count) in PARTS:
+        return PARTS[machine.name, count][1].format(place=place, value=value)
     if machine is AVX512:
         return f"_mm512_mask_storeu_epi8({place}, {_bytes(count)}, {value});"
+    if machine is SVE256:
+        return f"svst1_u8({_first(count)}, (uint8_t *)({place}), {value});"
     if machine is AVX2 and count % 4 == 0:
         return f"_mm256_maskstore_epi32((int *)({place}), {_words(count)}, {value});"
     return f"store_part({place}, {value}, {count});"
@@ -139,6 +144,11 @@ def _stored(
 def _bytes(count: int) -> str:
     """The mask of the first bytes."""
     return f"0x{(1 << count) - 1:x}ull"
+
+
+def _first(count: int) -> str:
+    """The predicate of the first bytes."""
+    return f"svwhilelt_b8_u32(0, {count})"
 
 
 def _words(count: int) -> str:

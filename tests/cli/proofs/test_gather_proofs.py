@@ -47,6 +47,7 @@ def proof(goal: str, target: str = "avx512", size: int = 1, vbmi: bool = False) 
         ("x: [3, 16] [i in 16, c in 3] x[c, i]", "avx512", 4, False, 6, "minimal"),
         ("x: [24] [c in 3, i in 8] x[3*i + c]", "avx2", 4, False, 9, "at least"),
         (TURNED, "neon", 1, False, 4, "minimal"),
+        (TURNED, "sve256", 1, False, 4, "minimal"),
         ("x: [16, 16] [i in 16, j in 16] x[j, i]", "neon", 1, False, 32, "minimal"),
         ("x: [48] [c in 3, i in 16] x[3*i + c]", "neon", 1, False, 3, "minimal"),
         ("x: [64] [i in 16] x[(7*i + 3) % 64]", "neon", 1, False, 1, "minimal"),

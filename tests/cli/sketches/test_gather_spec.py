@@ -183,7 +183,7 @@ def test_what_is_proven_agrees_with_trying_everything() -> None:
             assert solved.program.cost == known
 
 
-@pytest.mark.parametrize("target", ["avx512", "avx2", "neon"])
+@pytest.mark.parametrize("target", ["avx512", "avx2", "neon", "sve256"])
 def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
     """Random gathers with zeros and elements that do not matter, executed."""
     from hbc.cli.sketches.gather_spec import NAME
@@ -211,34 +211,41 @@ def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "size", "count"),
+    ("target", "text", "size", "count", "bound"),
     [
-        ("x: [64] [i in 16] if i % 5 == 4 then 0 else x[(7*i + 3) % 64]", 1, 1),
-        ("x: [112] [i in 16] x[111 - 7*i]", 1, 2),
-        ("x: [256] [i in 16] x[17*i]", 1, 5),
-        ("x: [3, 16] [i in 16, c in 3] x[c, i]", 1, 3),
-        ("x: [8, 8] [i in 8, j in 8] x[j, i]", 2, 16),
-        ("x: [4, 4] [i in 4, j in 4] x[j, i]", 4, 4),
-        ("x: [16, 16] [i in 16, j in 16] x[j, i]", 1, 32),
+        ("neon", "x: [64] [i in 16] if i % 5 == 4 then 0 else x[(7*i + 3) % 64]", 1, 1, 1),
+        ("neon", "x: [112] [i in 16] x[111 - 7*i]", 1, 2, 2),
+        ("neon", "x: [256] [i in 16] x[17*i]", 1, 5, 5),
+        ("neon", "x: [3, 16] [i in 16, c in 3] x[c, i]", 1, 3, 3),
+        ("neon", "x: [8, 8] [i in 8, j in 8] x[j, i]", 2, 16, 12),
+        ("neon", "x: [4, 4] [i in 4, j in 4] x[j, i]", 4, 4, 4),
+        ("neon", "x: [16, 16] [i in 16, j in 16] x[j, i]", 1, 32, 32),
+        ("sve256", "x: [32] [i in 32] if i % 5 == 4 then 0 else x[(7*i + 3) % 32]", 1, 1, 1),
+        ("sve256", "x: [32] [i in 32] x[31 - i]", 1, 1, 1),
+        ("sve256", "x: [64] [i in 32] if i % 3 == 0 then x[i] else x[i + 32]", 1, 1, 1),
+        ("sve256", "x: [8, 8] [i in 8, j in 8] x[j, i]", 1, 4, 4),
+        ("sve256", "x: [16, 2] [c in 2, i in 16] x[i, c]", 4, 4, 4),
+        ("sve256", "x: [8, 8] [i in 8, j in 8] x[j, i]", 4, 24, 24),
     ],
 )
-def test_neon_looks_up_in_up_to_four_registers(
-    text: str, size: int, count: int, tmp_path: Path
+def test_arm_takes_so_many(
+    target: str, text: str, size: int, count: int, bound: int, tmp_path: Path
 ) -> None:
-    """So many instructions, which do it."""
+    """Instructions, of which a table of NEON reads up to four registers, and no program has fewer than the
+    bound; they do it."""
     from hbc.cli.sketches.gather_spec import NAME
     from hbc.codegen.shuffles.c_file import Buffer, emit_registers
     from hbc.ir.lang.types import DTYPES
 
     asked = parse_gather(text, size, 1 << 14).gather
-    found = find_shuffle(asked, size, shuffle_machine("neon", False), lambda: None)
-    assert found is not None and found.program.cost == count
-    native.require("neon")
+    found = find_shuffle(asked, size, shuffle_machine(target, False), lambda: None)
+    assert found is not None and (found.program.cost, found.bound) == (count, bound)
+    native.require(target)
     read, made = int(np.prod(asked.inputs[0])), int(np.prod(asked.output))
     kind = DTYPES[f"u{8 * size}"]
     buffers = [Buffer("x", read)], [Buffer("out", made)]
-    code = emit_registers(NAME, found.program, *buffers, kind, "neon", [])
-    loaded = native.library(code, "neon", tmp_path, native.compilers("neon")[0].command)
+    code = emit_registers(NAME, found.program, *buffers, kind, target, [])
+    loaded = native.library(code, target, tmp_path, native.compilers(target)[0].command)
     given = native.random_values(np.random.default_rng(count), read, f"u{8 * size}")
     out = native.poisoned(given, made)
     native.call(loaded, NAME, [given], [out])

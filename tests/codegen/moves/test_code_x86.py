@@ -153,7 +153,7 @@ def test_bytes_are_priced_by_what_the_processor_has() -> None:
 OPERATIONS = ("+", "*", "min", "max", "&", "|", "^")
 
 
-@pytest.mark.parametrize("target", ["avx512", "avx2", "neon"])
+@pytest.mark.parametrize("target", ["avx512", "avx2", "neon", "sve256"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_folds(operation: str, target: str, tmp_path: Path) -> None:
     """With zeros among the elements, which are the identity of each operation."""
@@ -169,7 +169,7 @@ def test_folds(operation: str, target: str, tmp_path: Path) -> None:
         check(solve_text(text), target, element, tmp_path, element == "i32")
 
 
-@pytest.mark.parametrize("target", ["avx512", "avx2", "neon"])
+@pytest.mark.parametrize("target", ["avx512", "avx2", "neon", "sve256"])
 @pytest.mark.parametrize("element", ["u8", "i16", "f32", "f64"])
 def test_any_permutation_with_zeros_and_blanks(target: str, element: str, tmp_path: Path) -> None:
     """Random tables over several registers of two arguments: every way that a plan can take."""

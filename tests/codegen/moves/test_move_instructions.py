@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hbc.cli.sketches.synth_code import moves_table
-from hbc.codegen.moves.file import AVX2, AVX512, NEON
+from hbc.codegen.moves.file import AVX2, AVX512, NEON, SVE256
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.text.names import Scope
 from hbc.ir.moves.gather import UNDEFINED, ZERO
@@ -26,7 +26,7 @@ from hbc.ir.moves.instruction_table import (
 )
 
 OF_ONE_DESCRIPTION = 6  # forms that are drawn
-VECTORS = {"avx512": AVX512, "avx2": AVX2, "neon": NEON}
+VECTORS = {"avx512": AVX512, "avx2": AVX2, "neon": NEON, "sve256": SVE256}
 
 TABLES = [
     (target, bits, vbmi)
@@ -77,19 +77,20 @@ def c_file(fits: list[Fit], table: InstructionTable, target: str) -> str:
     lines = [
         f"#include <{vector.header}>",
         "#include <stdint.h>",
+        vector.head,
         *constants.declarations(vector.bits),
     ]
+    registers = {
+        name: vector.constant(constant, name) for constant, name in constants.names.items()
+    }
     for number, text in enumerate(texts):
-        text = re.sub(
-            r"\bindex\d+(_\d+)?\b",
-            lambda name: vector.aligned.format(place=f"{name[0]}_table"),
-            text,
-        )
+        used = [registers[name] for name in dict.fromkeys(re.findall(r"\bindex\w+\b", text))]
         lines += [
             f"void f{number}({given}, void *out);",
             f"void f{number}({given}, void *out) {{",
             f"    const {vector.type} {loads};",
             *(f"    (void){name};" for name in OPERANDS),
+            *used,
             f"    {vector.stored('out', text)}",
             "}",
         ]

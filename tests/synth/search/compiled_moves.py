@@ -18,27 +18,35 @@ from hbc.codegen.build.processor import SOFT, cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.build.soft_vectors import functions_for
 from hbc.codegen.build.toolchain import all_compilers, cross_compilers
+from hbc.codegen.moves.file import SVE256
 from hbc.ir.ground.diag import ToolError
 from hbc.ir.lang.target import ARM
 
 Array = NDArray[Any]
 
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
-FLAGS = {"avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"), "avx2": ("-mavx2",), "neon": ()}
+FLAGS = {
+    "avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"),
+    "avx2": ("-mavx2",),
+    "neon": (),
+    "sve256": tuple(SVE256.flags.split()),
+}
 NEEDS = {"avx512": ("avx512f", "avx512bw", "avx512vbmi", "avx2"), "avx2": ("avx2",)}
+# Of AArch64, and as which processor they are emulated: its registers are as long as the code says.
+PROCESSORS = {"neon": "max", "sve256": "max,sve-default-vector-length=32"}
 COMPILERS = [c for c in all_compilers() if c.kind in ("gcc", "clang")]
 
 
 def compilers(target: str) -> list[toolchain.Compiler]:
     """Those that make code for the target, the preferred one first."""
-    if target != "neon":
+    if target not in PROCESSORS:
         return COMPILERS
     return [c for c in cross_compilers(ARM) if c.kind in ("gcc", "clang")]
 
 
 def require(target: str) -> None:
     """Skips, saying why, where this processor or its tools do not have what the code needs."""
-    if target == "neon":
+    if target in PROCESSORS:
         try:
             emulator(ARM)
         except ToolError as missing:
@@ -60,7 +68,7 @@ def library(
     name = f"{Path(compiler[0]).name}{len(list(folder.iterdir()))}"
     source, made = folder / f"{name}.c", folder / f"{name}.so"
     flags = FLAGS[target]
-    if target != "neon" and not cpu_features().issuperset(
+    if target not in PROCESSORS and not cpu_features().issuperset(
         NEEDS[target]
     ):  # C functions stand for what is missing
         text, flags = functions_for(text) + text, SOFT_FLAGS
@@ -77,7 +85,9 @@ def library(
     ]
     done = toolchain.compile_with(command, made)  # kept from run to run: tests/suite
     assert done.returncode == 0, done.stderr[:4000]
-    return Emulated(made, driver(folder, compiler)) if target == "neon" else ctypes.CDLL(str(made))
+    if target in PROCESSORS:
+        return Emulated(made, driver(folder, compiler), PROCESSORS[target])
+    return ctypes.CDLL(str(made))
 
 
 def call(

@@ -50,10 +50,11 @@ int main(int count, char **words)
 
 @dataclass(frozen=True)
 class Emulated:
-    """A library, and the program that calls it."""
+    """A library, and the program that calls it, on a processor that qemu knows."""
 
     library: Path
     driver: Path
+    processor: str
 
 
 def driver(folder: Path, compiler: Sequence[str]) -> Path:
@@ -84,7 +85,10 @@ def call_emulated(
     assert len(arrays) <= MOST
     words = [str(loaded.library), name, str(-1 if blocks is None else blocks), str(len(inputs))]
     done = subprocess.run(
-        [*emulator(ARM), "-L", str(SYSROOT), str(loaded.driver), *words, *(str(a.nbytes) for a in arrays)],
+        [
+            *emulator(ARM), "-cpu", loaded.processor, "-L", str(SYSROOT), str(loaded.driver), *words,
+            *(str(a.nbytes) for a in arrays),
+        ],
         input=b"".join(a.tobytes() for a in arrays), capture_output=True, check=True, timeout=120,
     )  # fmt: skip
     at = 0
