@@ -76,7 +76,7 @@ NEON = VectorTarget(
 
 
 def _sve(bits: int) -> VectorTarget:
-    every = "svptrue_b8()"
+    every, flags = "svptrue_b8()", f"-march=armv8.2-a+sve -msve-vector-bits={bits}"
     fixed = f"__attribute__((arm_sve_vector_bits({bits})))"
     return VectorTarget(
         f"sve{bits}", bits, "sve_bytes", "arm_sve.h", f"svld1_u8({every}, (const uint8_t *)({{place}}))",
@@ -85,7 +85,7 @@ def _sve(bits: int) -> VectorTarget:
         {f"{kind}{n}": f"svreinterpret_u8_{name}{n}(svdup_n_{name}{n}({{value}}))"
          for kind, name, widths in (("i", "s", INTEGERS), ("u", "u", INTEGERS), ("f", "f", (32, 64)))
          for n in widths},
-        f"-march=armv8.2-a+sve -msve-vector-bits={bits}",
+        flags, f"#if __ARM_FEATURE_SVE_BITS != {bits}\n#error \"compile with {flags}\"\n#endif\n"
         f"typedef svuint8_t sve_bytes {fixed};\ntypedef svbool_t sve_bits {fixed};", "sve_bits",
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from itertools import product
 from pathlib import Path
@@ -251,6 +252,20 @@ def test_arm_takes_so_many(
     native.call(loaded, NAME, [given], [out])
     assert (out[:made] == np.where(asked.index >= 0, given[asked.index], 0)).all()
     assert native.intact(out, made)
+
+
+def test_registers_of_sve_have_the_length_that_code_was_made_for(tmp_path: Path) -> None:
+    native.require("sve256")
+    source = tmp_path / "a.c"
+    run("--spec", "[i in 32] x[31 - i]", "--target", "sve256", "-o", str(source))
+    for compiler in native.compilers("sve256"):
+        for length, works in (("128", False), ("256", True), ("512", False)):
+            flags = ["-march=armv8.2-a+sve", f"-msve-vector-bits={length}", "-fsyntax-only"]
+            done = subprocess.run(
+                [*compiler.command, *flags, str(source)], capture_output=True, text=True
+            )
+            assert (done.returncode == 0) == works
+            assert works or "-msve-vector-bits=256" in done.stderr
 
 
 def test_an_instruction_may_serve_registers_that_share_no_byte() -> None:
