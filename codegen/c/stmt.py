@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from hbc.codegen.c.interleaved_rows import interleaved_rows, is_interleaved
-from hbc.codegen.c.tile import RELEASE, configured, tile_statement
+from hbc.codegen.c.tile import RELEASE, configured, of_a_thread, tile_statement
 from hbc.codegen.c.work import enough_work
 from hbc.codegen.text.functions import ALLOCATE, RELEASE_MEMORY
 from hbc.codegen.text.names import Binding
@@ -43,7 +43,7 @@ def statement(s: ir.Stmt, unit: Unit, *, last: bool = True) -> None:
         call(use, unit)
         return
     region = unit.tiles.regions.get(id(s))
-    if region is None:
+    if region is None or _has_threads(s, unit):
         _statement(s, unit, last=last)
         return
     with nullcontext() if last else braced("", unit), configured(region, unit):
@@ -179,7 +179,7 @@ def _for(s: ir.For, unit: Unit) -> None:
     start = scalar(s.start, unit)
     end = loop_end(s, unit)
     low = nonnegative(s.start, unit.scope)
-    parallel = s.kind is ir.LoopKind.PARALLEL and unit.region is None
+    parallel = _has_threads(s, unit)
     unit.scope.push()
     var = unit.scope.declare(s.var, nonnegative=low)
     around, unit.innermost = unit.innermost, "" if parallel else s.var
@@ -191,6 +191,11 @@ def _for(s: ir.For, unit: Unit) -> None:
             statement(s.body, unit)
     unit.innermost = around
     unit.scope.pop()
+
+
+def _has_threads(s: ir.Stmt, unit: Unit) -> bool:
+    """Whether it is a parallel loop, outside of another one."""
+    return isinstance(s, ir.For) and s.kind is ir.LoopKind.PARALLEL and unit.region is None
 
 
 def _unrolled(s: ir.For, unit: Unit) -> None:
@@ -246,13 +251,15 @@ def _parallel(s: ir.For, head: str, var: str, unit: Unit) -> None:
     unit.regions += 1
     unit.region = f"next_{var}" if unit.regions == 1 else f"next_{var}_{unit.regions}"
     held, body = _of_each_thread(s)
+    tiles = unit.tiles.regions.get(id(s))
     worth = enough_work(s, unit)
-    if held:
+    if held or tiles is not None:
         unit.out.directive(f"#pragma omp parallel{worth}")
         with braced("", unit):
             names = [_ask(a, unit) for a in held]
-            unit.out.directive("#pragma omp for")
-            _iterations(head, body, names, unit)
+            with nullcontext() if tiles is None else of_a_thread(tiles, unit):
+                unit.out.directive("#pragma omp for")
+                _iterations(head, body, names, unit)
             _release(names, unit)
     else:
         unit.out.directive(f"#pragma omp parallel for{worth}")
@@ -317,7 +324,7 @@ def _fail_if(condition: str, code: str, unit: Unit) -> None:
         return
     with unit.out.braces(f"if ({condition})"):
         _release(unit.live, unit)
-        if unit.tile_names:
+        if unit.tile_names and not unit.tiles_of_thread:
             unit.out.line(RELEASE)
         unit.jumps += 1
         unit.out.directive("#pragma omp atomic write")

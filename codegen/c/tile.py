@@ -63,6 +63,16 @@ def configured(region: Region, unit: Unit) -> Iterator[None]:
     unit.out.line(RELEASE)
 
 
+@contextmanager
+def of_a_thread(region: Region, unit: Unit) -> Iterator[None]:
+    """The same around a parallel loop, for all iterations that a thread has: to configure and to release
+    takes 110 ns on a Xeon with AMX, as long as a dozen products."""
+    with configured(region, unit):
+        unit.tiles_of_thread = True
+        yield
+        unit.tiles_of_thread = False
+
+
 def _names(region: Region, unit: Unit) -> dict[str, str]:
     """The enumerator of each tile: its buffer in capitals. Tiles that had one name and share a
     register share it."""

@@ -1,9 +1,9 @@
 """Registers for tiles, and the stretches of a kernel under one configuration of the registers.
 
 Tiles whose lives do not overlap share a register if they have the same shape. One configuration
-serves as much of a kernel as it can: everything, if its shapes fit the registers there are, or the
-body of a parallel loop, because each thread has its own. Where shapes do not fit, each part of the
-kernel between which no tile lives gets its own.
+serves as much of a kernel as it can: everything, if its shapes fit the registers there are, or a
+parallel loop, all of whose iterations on a thread it serves, because each thread has its own. Where
+shapes do not fit, each part of the kernel between which no tile lives gets its own.
 """
 
 from __future__ import annotations
@@ -83,12 +83,11 @@ class Planner:
         )
         if is_wrapper or (isinstance(s, ir.If) and len(inner) == 1):
             return self._inside(p, threaded=threaded)
-        if isinstance(s, ir.For) and s.kind is ir.LoopKind.PARALLEL and not threaded:
-            return self._inside(p, threaded=True)
-        serves = threaded or not _has_threads(p)
+        own_threads = isinstance(s, ir.For) and s.kind is ir.LoopKind.PARALLEL and not threaded
+        serves = threaded or own_threads or not _has_threads(p)
         if serves and (region := self._region(replace(s), [p])) is not None:
             return region.stmt
-        return self._inside(p, threaded=threaded)
+        return self._inside(p, threaded=threaded or own_threads)
 
     def _inside(self, p: Place, *, threaded: bool) -> ir.Stmt:
         if not p.inner:

@@ -152,7 +152,8 @@ class Unit:
     register variables whose declaration (their type) is printed with their first assignment.
     `mask_widths`: bits of the lanes of each named mask, where masks are
     lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
-    their registers are configured; empty elsewhere. `functions`: printed for this one to call.
+    their registers are configured; empty elsewhere. `tiles_of_thread`: they are for all iterations that
+    a thread has of a parallel loop. `functions`: printed for this one to call.
     On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
     None when shared arrays are static; `dynamic_shared`: that of each kernel, in bytes; `index`: the C
     type of indices; `fragments`: those of its tensor cores; `repeats`: arrays of buffers.
@@ -181,6 +182,7 @@ class Unit:
     instructions: Mapping[str, Instruction] = field(default_factory=dict)
     tiles: TilePlan = NO_TILES
     tile_names: Mapping[str, str] = field(default_factory=dict)
+    tiles_of_thread: bool = False
     printers: Printers = field(default_factory=Printers)
     functions: list[Writer] = field(default_factory=list)
     threads: int = 1

@@ -93,11 +93,20 @@ def test_two_nests_share_a_configuration() -> None:
     assert computing(kernel).count("_tile_loadconfig") == 1
 
 
-def test_each_iteration_of_a_parallel_loop_configures() -> None:
+def test_each_thread_of_a_parallel_loop_configures_once() -> None:
     text = computing(gemm(BF16, 2, 2, outer="parallel"))
-    assert re.search(r"omp parallel for[^\n]*\n *for .*\{\n *enum \{.*\};\n", text)
+    assert re.search(r"omp parallel(?: if.*)?\n *\{\n *enum \{.*\};\n", text)
     assert text.count("_tile_loadconfig") == text.count("_tile_release") == 1
-    assert text.index("for (int64_t io") < text.index("_tile_loadconfig") < text.index("int64_t jo")
+    assert text.index("_tile_loadconfig") < text.index("omp for") < text.index("for (int64_t io")
+    assert text.index("int64_t jo") < text.index("_tile_release")
+
+
+def test_iterations_of_two_configurations_configure_both() -> None:
+    nests = f"{block(BF16, 2, 2)}\n{block(SMALL, 2, 2, end='_small')}"
+    body = f"parallel n from 0 count S {{\n{nests}\n}}"
+    text = computing(read(f"{BF16.header('both', 'P * 32', 'Q * 32', 'S * 16')}{{\n{body}\n}}"))
+    assert text.count("_tile_loadconfig") == text.count("_tile_release") == 2
+    assert text.index("for (int64_t n") < text.index("_tile_loadconfig")
 
 
 def test_shapes_that_do_not_fit_are_configured_in_turn() -> None:
@@ -115,6 +124,16 @@ def test_memory_in_between() -> None:
     kernel = read(f"{BF16.header('memory', 'P * 16', 'Q * 16', 'S * 16')}{{\n{text}\n}}")
     printed = computing(kernel)
     assert re.search(r"== NULL\) \{\n *_tile_release\(\);\n *return memory_MEMORY;", printed)
+
+
+def test_no_memory_in_an_iteration_of_a_thread() -> None:
+    """The next iteration finds the registers as they were."""
+    allocated = "allocate room: f32[io * 16] in heap {\nroom[0] = 0.0:f32\n"
+    text = block(BF16, 1, 1, "parallel").replace("for jo", allocated + "for jo", 1) + "\n}"
+    kernel = read(f"{BF16.header('memory', 'P * 16', 'Q * 16', 'S * 16')}{{\n{text}\n}}")
+    printed = computing(kernel)
+    assert re.search(r"== NULL\) \{\n *#pragma omp atomic write\n *status = memory_MEM", printed)
+    assert printed.count("_tile_release") == 1
 
 
 def test_nine_tiles_are_refused() -> None:
