@@ -140,7 +140,7 @@ def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
     fails = may_fail(k.body)
     whole = named_sizes(k.body)
     unit.read_names |= _read_names(whole)
-    unit.tiles = plan_tiles(with_loops(whole, unit), k.instructions)
+    unit.tiles = plan_tiles(with_loops(whole, unit), k.instructions, k.usual_sizes)
     unit.calls = alike(unit.tiles.body)
     out, body = unit.out, Writer(depth=1)
     unit.scope.push()

@@ -35,9 +35,11 @@ class TilePlan:
 NO_TILES = TilePlan(ir.Block(()), {}, {}, {})
 
 
-def plan_tiles(body: ir.Stmt, instructions: Sequence[Instruction]) -> TilePlan:
+def plan_tiles(
+    body: ir.Stmt, instructions: Sequence[Instruction], usual: Mapping[str, int] | None = None
+) -> TilePlan:
     """The plan for a kernel's body. TileError when it needs more registers than there are, when a tile
-    has two shapes, or is carried into or out of a parallel loop."""
+    has two shapes, or is carried into or out of a parallel loop. `usual`: the sizes of most calls."""
     if not tiles_of(body):
         return replace(NO_TILES, body=body)
     body = distinct(body)
@@ -53,7 +55,7 @@ def plan_tiles(body: ir.Stmt, instructions: Sequence[Instruction]) -> TilePlan:
     planner.refuse_shared(top)
     body = planner.place(top, threaded=False)
     regions = {id(r.stmt): r for r in planner.regions}
-    return TilePlan(body, tiles, shapes, regions, streamed(body, tiles))
+    return TilePlan(body, tiles, shapes, regions, streamed(body, tiles, usual))
 
 
 def _shapes(

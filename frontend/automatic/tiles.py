@@ -168,6 +168,7 @@ def _sides(
         depth * element, gcd(pitch, depth * element, LINE), steps,
         min(size(columns, first), GROUP) if grouped else size(columns, first), alone,
         size(others, two) - alone, grouped or (one is None and pitch % (depth * element) != 0),
+        prod(extents.values()) * graph.funcs[s.func].element.bytes,
     )  # fmt: skip
 
 

@@ -28,8 +28,8 @@ from hbc.ir.lang.walk import nodes
 def sizes(s: ast.Sizes, scope: Scope, settings: Settings) -> None:
     for name in s.names:
         if declare(scope, name, "a size", in_c=True):
-            fixed = settings.size(name.text)
-            scope.sizes[name.text] = SizeDecl(name.text, name.span, fixed)
+            fixed, usual = settings.size(name.text), settings.usual(name.text)
+            scope.sizes[name.text] = SizeDecl(name.text, name.span, fixed, usual=usual)
 
 
 def type_param(s: ast.TypeParam, scope: Scope, settings: Settings) -> None:

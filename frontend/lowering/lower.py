@@ -75,7 +75,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
         checks += dense_checks(image, argument)
     kernel = Kernel(
         pipeline.name,
-        tuple(Size(s.name, s.fixed) for s in pipeline.sizes),
+        tuple(Size(s.name, s.fixed, pipeline.usual.get(s.name)) for s in pipeline.sizes),
         arguments,
         tables,
         tuple(dict.fromkeys([*checks, *program.checks])),

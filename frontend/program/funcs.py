@@ -19,12 +19,14 @@ from hbc.ir.lang.types import DType
 @record
 class SizeDecl:
     """A size. `fixed` when `--set` fixed it at compile time. `element`: that of an integer scalar which
-    serves as a size, since its bound says that it is not negative."""
+    serves as a size, since its bound says that it is not negative. `usual`: what `--set` says that most
+    calls have."""
 
     name: str
     span: Span | None = field(default=None, compare=False, repr=False)
     fixed: int | None = None
     element: DType | None = None
+    usual: int | None = field(default=None, compare=False, repr=False)
 
 
 def values_of(e: ir.Expr) -> tuple[ir.Expr, ...]:
@@ -237,6 +239,12 @@ class Pipeline:
     examples: tuple[Example, ...]
     imported: tuple[Source, ...] = ()
     idle: tuple[ReduceVar, ...] = ()
+
+    @property
+    def usual(self) -> dict[str, int]:
+        """The sizes that most calls have, by name: those that are set, else those of the first example."""
+        example = dict(self.examples[0].sizes) if self.examples else {}
+        return example | {s.name: s.usual for s in self.sizes if s.usual is not None}
 
     @property
     def in_place(self) -> dict[str, str]:

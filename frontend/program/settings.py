@@ -31,6 +31,11 @@ class Settings:
             return None
         return number if self.fix_sizes else None
 
+    def usual(self, name: str) -> int | None:
+        """The value that a size is given, fixed to it or not; of a wrong one `size` has said so."""
+        text = self.given.get(name, "")
+        return int(text) if text.isdecimal() else None
+
     def type(self, name: str) -> DType | None:
         """The type given for a type param."""
         if name not in self.given:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 @record
 class Size:
-    """A size argument (int64, >= 0). `fixed` is its compile-time value, checked on entry."""
+    """A size argument (int64, >= 0). `fixed` is its compile-time value, checked on entry; `usual` what most
+    calls have: it decides what is fast, never what is right."""
 
     name: str
     fixed: int | None = None
+    usual: int | None = field(default=None, compare=False, repr=False)
 
 
 @record
@@ -108,6 +110,11 @@ class Kernel:
     instructions: tuple[Instruction, ...] = ()
     assumes_finite: bool = False
     gapless: tuple[Gapless, ...] = ()
+
+    @property
+    def usual_sizes(self) -> dict[str, int]:
+        """Those of most calls, as far as they are known."""
+        return {s.name: s.usual for s in self.sizes if s.usual is not None}
 
     def map_body(self, rewrite: Callable[[ir.Stmt], ir.Stmt]) -> Kernel:
         """The kernel with a rewritten body; the same object when nothing changed."""

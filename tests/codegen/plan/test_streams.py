@@ -3,6 +3,8 @@ passes by in between than that cache holds."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tile_kernels import Product, nested, read
 from tile_machines import source_of
@@ -37,7 +39,9 @@ def product(loops: Loops, a: str, b: str, first: str = "") -> Kernel:
 
 
 def streams(kernel: Kernel) -> set[str]:
-    return {label(t) for t in plan_tiles(kernel.body, kernel.instructions).streams}
+    return {
+        label(t) for t in plan_tiles(kernel.body, kernel.instructions, kernel.usual_sizes).streams
+    }
 
 
 GEMM = (("io", "P"), ("jo", "Q"), ("ko", "S"))
@@ -53,15 +57,26 @@ OF_A, OF_B = "16 * io * A_stride0 + 32 * ko", "16 * jo * B_stride1 + 16 * ko * B
         (GEMM[1:], "32 * ko", OF_B, set()),  # B never comes again
         (GEMM[::2], OF_A, "16 * ko * B_stride0", set()),
         (GEMM, "32 * ko", "16 * ko * B_stride0", set()),  # both come again at once
-        # So little passes by in between that both stay: 16 steps of two tiles are 32 KB; 17 are not.
+        # So little passes by in between that both stay, 32 KB, or that A does, 20 of them, beside B.
         ((*GEMM[:2], ("ko", "16")), OF_A, OF_B, set()),
-        ((*GEMM[:2], ("ko", "17")), OF_A, OF_B, {"b"}),
+        ((*GEMM[:2], ("ko", "20")), OF_A, OF_B, set()),
+        ((*GEMM[:2], ("ko", "21")), OF_A, OF_B, {"b"}),
+        # Windows of an image: a step further they are the rows that were there, but for one.
+        ((*GEMM[:2], ("s", "3"), ("ko", "10")), f"{OF_A} + s * A_stride0", f"{OF_B} + s * 9", set()),
+        ((*GEMM[:2], ("s", "3"), ("ko", "10")), f"{OF_A} + s * 9", f"{OF_B} + s * 9", {"b"}),
     ],
 )  # fmt: skip
 def test_what_comes_again_later_is_streamed(
     loops: Loops, a: str, b: str, expected: set[str]
 ) -> None:
     assert streams(product(loops, a, b)) == expected
+
+
+@pytest.mark.parametrize(("steps", "expected"), [(20, set()), (21, {"b"})])
+def test_what_stays_goes_by_the_usual_sizes(steps: int, expected: set[str]) -> None:
+    kernel = product(GEMM, OF_A, OF_B)
+    sizes = tuple(replace(s, usual=steps if s.name == "S" else None) for s in kernel.sizes)
+    assert streams(replace(kernel, sizes=sizes)) == expected
 
 
 def test_a_name_varies_with_the_loops_that_its_value_does() -> None:
