@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import click
 
 from hbc.ir.ground.diag import Diagnostic, ToolError
@@ -21,4 +23,5 @@ def command() -> None:
         raise ToolError(Diagnostic("the language server needs pygls", hint=hint)) from missing
     from hbc.cli.editor.server import server
 
+    gc.disable()  # the server says when
     server().start_io()

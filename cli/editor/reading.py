@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from hbc.cli.editor.found_right import FoundRight
 from hbc.cli.editor.names import Occurrence, occurrences
 from hbc.frontend.checks.check import check
-from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.expand.expand import check_library, is_library
 from hbc.frontend.expand.imports import with_imports
 from hbc.frontend.program.funcs import Pipeline
@@ -17,16 +17,16 @@ from hbc.frontend.text.kernels import alone, kernels
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.diag import Diagnostic, HbcError, distinct
 from hbc.ir.ground.source import Source, Span
-from hbc.ir.lang.target import GPU, TARGETS
 
 
 class Reading:
     """`file` is None where the text has a mistake of syntax, `pipeline` where it has any in its algorithm.
     Nothing is lowered, so that a keystroke is answered at once: what only shows when a schedule is
-    carried out is reported by `hbc check`."""
+    carried out is reported by `hbc check`; what `right` knows of earlier readings is not found again."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, right: FoundRight | None = None) -> None:
         self.source = source
+        self._right = right or FoundRight()
         self.file: ast.File | None = None
         self.pipeline: Pipeline | None = None
         self.mistakes: Sequence[Diagnostic] = ()
@@ -39,8 +39,7 @@ class Reading:
             elif several:
                 self._read_each(several)
             else:
-                self.pipeline = check(self.file, {}, False)
-                self.mistakes = _of_schedules(self.pipeline)
+                self.pipeline, self.mistakes = self._checked(self.file)
         except HbcError as failure:
             self.mistakes = failure.diagnostics
 
@@ -50,12 +49,18 @@ class Reading:
         for kernel in several:
             pipeline = None
             try:
-                pipeline = check(parse(alone(self.source, kernel.name.text)), {}, False)
-                mistakes += _of_schedules(pipeline)
+                one = parse(alone(self.source, kernel.name.text))
+                pipeline, found = self._checked(one)
+                mistakes += found
             except HbcError as failure:
                 mistakes += failure.diagnostics
             self._kernels[kernel.name.text] = kernel.span, pipeline
         self.mistakes = distinct(mistakes)
+
+    def _checked(self, file: ast.File) -> tuple[Pipeline, list[Diagnostic]]:
+        """The pipeline, and what is wrong with its schedules. HbcError for what is wrong otherwise."""
+        p = check(file, {}, bounds=self._right.bounds)
+        return p, list(self._right.mistakes(p))
 
     def pipeline_at(self, offset: int) -> Pipeline | None:
         """Of the kernel that the place lies in; outside of several, of the first."""
@@ -105,15 +110,3 @@ class Reading:
 def _within(span: Span, around: Span) -> bool:
     same = span.source.name == around.source.name
     return same and around.start <= span.start and span.end <= around.end
-
-
-def _of_schedules(p: Pipeline) -> list[Diagnostic]:
-    """Directives that do not fit the loops."""
-    found: list[Diagnostic] = []
-    for schedule in p.schedules:
-        gpu = any(TARGETS[t].machine == GPU for t in schedule.targets if t in TARGETS)
-        try:
-            apply_schedule(p, schedule, gpu)
-        except HbcError as failure:
-            found += failure.diagnostics
-    return found

@@ -6,6 +6,8 @@ A keystroke is answered by parsing and checking alone. What only shows when ever
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,7 @@ from pygls.lsp.server import LanguageServer
 from hbc.cli.editor import protocol
 from hbc.cli.editor.complete import complete
 from hbc.cli.editor.fixes import fixes
+from hbc.cli.editor.found_right import FoundRight
 from hbc.cli.editor.hover import hover
 from hbc.cli.editor.reading import Reading
 from hbc.cli.editor.rename import rename
@@ -30,6 +33,8 @@ from hbc.ir.ground.source import Source, Span
 
 COMMANDS = {"run": "Run", "bench": "Bench", "explain": "Explain"}
 LONGEST_COMMAND = 600  # seconds
+IDLE_SECONDS = 1.0  # without a keystroke
+MOST_READINGS = 100  # whose garbage waits
 
 
 @dataclass(slots=True)
@@ -49,6 +54,21 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("hbc", version())
         self.opened: dict[str, Opened] = {}
+        self.right = FoundRight()
+        self._collection: asyncio.TimerHandle | None = None
+        self._readings = 0  # since garbage was collected
+
+    def collect_later(self) -> None:
+        """Python's garbage is collected when nothing is typed, or after many readings: between, which is
+        when Python would, it takes as long as a reading does."""
+        self._readings += 1
+        if self._collection is not None and self._readings < MOST_READINGS:
+            self._collection.cancel()
+        self._collection = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._collect)
+
+    def _collect(self) -> None:
+        self._readings = 0
+        gc.collect()
 
 
 def source_of(ls: Server, uri: str) -> Source:
@@ -61,7 +81,8 @@ def read(ls: Server, uri: str) -> Opened:
     source = source_of(ls, uri)
     now = ls.opened.get(uri)
     if now is None or now.reading.source.text != source.text:
-        reading = Reading(source)
+        reading = Reading(source, ls.right)
+        ls.collect_later()
         before = now.parsed if now else None
         now = Opened(reading, reading if reading.file else before,
                      now.checked if now else "", now.warnings if now else [])  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from hbc.frontend.checks import declarations as check_declarations
@@ -17,7 +17,7 @@ from hbc.frontend.checks.tuples import tuple_func
 from hbc.frontend.expand.expand import expand
 from hbc.frontend.plans.packed import packed_as_bytes
 from hbc.frontend.plans.packed_outputs import packed_outputs
-from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.frontend.program.funcs import Func, Pipeline, Requirement
 from hbc.frontend.program.literals import UNKNOWN
 from hbc.frontend.program.reads import check_bounds
 from hbc.frontend.program.scope import Scope, Signature
@@ -28,11 +28,17 @@ from hbc.frontend.text.walk import nodes
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, did_you_mean, in_order
 from hbc.ir.ground.source import Span
 
+Proofs = tuple[tuple[Requirement, ...], dict[str, Func]]
+"""What `check_bounds` finds."""
+
 MOST_ARGUMENTS = 127  # that every C11 compiler takes (5.2.4.1)
 
 
-def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) -> Pipeline:
-    """The pipeline that the file describes.
+def check(
+    file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False,
+    bounds: Callable[[Pipeline, Scope], Proofs] = check_bounds,
+) -> Pipeline:  # fmt: skip
+    """The pipeline that the file describes, whose reads are proved to be inside by `bounds`.
 
     `settings` are the texts of `--set`; those of sizes fix them when `fix_sizes` says so, and are
     only read otherwise. Raises UsageError for wrong settings, and HbcError with every independent
@@ -71,7 +77,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
         tuple(r for r in scope.reduces.values() if r.name in nowhere),
     )  # fmt: skip
     sizes_are_used(scope)
-    proved, bounded = check_bounds(pipeline, scope)
+    proved, bounded = bounds(pipeline, scope)
     if scope.mistakes:
         raise HbcError(once_each(in_order(scope.mistakes), file.repeated))
     firsts = first_parts(written)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from hbc.frontend.text import ast
@@ -72,7 +73,7 @@ def _imported(s: ast.Import, folder: Path, reading: _Reading) -> tuple[ast.State
     if source is None:
         return ()
     try:
-        imported = parse(source)
+        imported = _parsed(source.name, source.text)
     except HbcError as failure:
         note = Note("it is imported here", s.span)
         reading.mistakes += [replace(d, notes=(*d.notes, note)) for d in failure.diagnostics]
@@ -92,6 +93,13 @@ def _imported(s: ast.Import, folder: Path, reading: _Reading) -> tuple[ast.State
     statements = _statements(imported, path.parent, reading)
     reading.path.pop()
     return statements
+
+
+@lru_cache(maxsize=MOST_FILES)
+def _parsed(name: str, text: str) -> ast.File:
+    """Once, as long as it says the same: who imports it may be read at every keystroke. (Mistakes are no
+    result, and found again.)"""
+    return parse(Source(name, text))
 
 
 def _place(s: ast.Import, folder: Path) -> Path:

@@ -8,6 +8,7 @@ and unions are exact in this shape.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from hbc.frontend.program.prove import SizeFacts
@@ -19,6 +20,7 @@ Clauses = tuple[tuple[Linear, ...], ...]
 
 MOST_CLAUSES = 8  # more are dropped, which only weakens the bound
 MOST_FORMS = 12
+MOST_REMEMBERED = 16_384  # results of `cross`
 
 
 @record
@@ -124,6 +126,8 @@ def each(clauses: Clauses, f: Callable[[Linear], Linear]) -> Clauses:
     return tuple(tuple(f(x) for x in c) for c in clauses)
 
 
+# Two of three are asked for again by other reads of one program, and nearly all while it is typed.
+@lru_cache(MOST_REMEMBERED)
 def cross(
     a: Clauses, b: Clauses, combine: Callable[[Linear, Linear], Linear] | None,
     pick: Callable[[int, int], int],
