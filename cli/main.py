@@ -184,10 +184,10 @@ def _tell_of_caches() -> None:
     """Which folders were not used, so that everything was made again."""
     module = sys.modules.get("hbc.ir.host.cache_folder")
     for folder, wrong in module.refused_folders().items() if module else ():
-        hint = f"remove it, or name another one with {module.VARIABLE}" if module else ""
         from hbc.cli.show.report import notice
 
-        notice(f"note: nothing is kept in `{printable_line(str(folder))}`: {wrong}; {hint}")
+        other = f"or name another one with {module.VARIABLE}" if module else ""
+        notice(f"note: nothing is kept in `{printable_line(str(folder))}`: {wrong}, {other}")
 
 
 def _refused(failure: OSError) -> int:

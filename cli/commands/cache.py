@@ -32,27 +32,28 @@ def command(limit: str | None, clear: bool, as_json: bool) -> None:
     """
     from hbc.cli.show.report import print_facts, print_json
     from hbc.ir.host.cache_folder import cache_folder, keep_limit, named_folder
-    from hbc.ir.host.cache_limit import held, limit_of, shrink
+    from hbc.ir.host.cache_limit import IN_USE_SECONDS, USUAL_BYTES, held, limit_of, shrink
 
     wanted = None if limit is None else _bytes(limit)
     folder = cache_folder()
-    if folder is None:
+    if folder is None and not as_json:
         # The reason is said at the end of each command.
         print_facts(f"{named_folder()} is not used", [])
         return
     removed = 0
-    if wanted is not None:
+    if folder is not None and wanted is not None:
         keep_limit(wanted)
         removed += shrink(folder, wanted)
-    if clear:
+    if folder is not None and clear:
         removed += shrink(folder, 0, everything=True)
-    files = held(folder)
+    files = [] if folder is None else held(folder)
     kinds = Counter(_kind(path) for _, _, path in files)
-    total, most = sum(size for _, size, _ in files), limit_of(folder)
+    total = sum(size for _, size, _ in files)
+    most = USUAL_BYTES if folder is None else limit_of(folder)
     if as_json:
         print_json(
             {
-                "folder": str(folder),
+                "folder": str(named_folder()),
                 "bytes": total,
                 "limit": most,
                 "files": dict(sorted(kinds.items())),
@@ -64,6 +65,9 @@ def command(limit: str | None, clear: bool, as_json: bool) -> None:
     facts += [(kind, str(count)) for kind, count in sorted(kinds.items())]
     if clear or wanted is not None:
         facts.append(("removed", f"{counted(removed, 'file')}"))
+    if total > most:
+        minutes = f"{IN_USE_SECONDS / 60:g} minutes"
+        facts.append(("over", f"what was used in the last {minutes} goes later, or with --clear"))
     print_facts(str(folder), facts)
 
 

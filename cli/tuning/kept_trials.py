@@ -61,8 +61,5 @@ class KeptTrials:
 
     @staticmethod
     def _is_there(name: str) -> bool:
-        try:
-            folder = cache_folder()
-        except OSError:
-            return False
+        folder = cache_folder()
         return folder is not None and (folder / name).exists()

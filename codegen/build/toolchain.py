@@ -333,11 +333,7 @@ def kept_library(name: str, make: Callable[[Path], object]) -> Path:
 def cache_folder() -> Path:
     """Where compiled kernels are kept; where there can be no such folder, or others may write in it, one for
     this process instead."""
-    try:
-        folder = private_cache.cache_folder()
-    except OSError:
-        folder = None
-    return folder if folder is not None else process_folder()
+    return private_cache.cache_folder() or process_folder()
 
 
 def _can_hold(folder: Path) -> bool:

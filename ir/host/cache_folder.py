@@ -30,11 +30,14 @@ def named_folder() -> Path:
 
 
 def cache_folder() -> Path | None:
-    """The folder, made when absent; None where others may write in it, which `refused_folders` tells.
-    OSError where it cannot be made."""
+    """The folder, made when absent; None where it cannot be made, or others may write in it: then
+    `refused_folders` tells why."""
     folder = named_folder()
-    folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-    wrong = _mistrusted(folder)
+    try:
+        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        wrong = _mistrusted(folder)
+    except OSError as failure:
+        wrong = f"it cannot be made ({failure.strerror}); make it"
     if wrong is None:
         return folder
     _refused[folder] = wrong
@@ -42,7 +45,7 @@ def cache_folder() -> Path | None:
 
 
 def refused_folders() -> dict[Path, str]:
-    """The folders that were not used in this process, and why not."""
+    """The folders that were not used in this process, and for each why not and what would help."""
     return dict(_refused)
 
 
@@ -72,7 +75,8 @@ def keep(name: str, data: bytes) -> None:
 
 
 def keep_limit(count: int) -> None:
-    """From now on the folder holds at most so many bytes. OSError where that cannot be noted."""
+    """From now on the folder, if there is one, holds at most so many bytes. OSError where that cannot be
+    noted."""
     folder = cache_folder()
     if folder is not None:
         _replace(folder / LIMIT, str(count).encode())
@@ -121,12 +125,14 @@ def _mistrusted(folder: Path) -> str | None:
         return None  # systems where a user's folders are private
     found = folder.stat()
     if found.st_uid != os.geteuid():
-        return "it belongs to another user"
+        return "it belongs to another user; remove it"
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "others may write in it"
+        return "others may write in it; remove it"
     if found.st_mode & 0o077:
         try:
             folder.chmod(PRIVATE)
         except OSError as failure:
-            return f"others may read it, and it cannot be made private ({failure.strerror})"
+            return (
+                f"others may read it, and it cannot be made private ({failure.strerror}); remove it"
+            )
     return None

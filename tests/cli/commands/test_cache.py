@@ -47,6 +47,15 @@ def test_a_limit_stays(folder: Path) -> None:
     assert [kept(n) is not None for n in ("kernel-a.json", "roofs-c.json")] == [False, True]
 
 
+def test_what_was_used_just_now_stays_and_is_named(folder: Path) -> None:
+    now = time.time()
+    for file in folder.iterdir():
+        os.utime(file, (now, now))
+    text = CliRunner().invoke(command, ["--limit", "1K"], catch_exceptions=False).stdout
+    assert "0 files" in text
+    assert "what was used in the last 10 minutes goes later, or with --clear" in text
+
+
 def test_clearing_leaves_the_limit(folder: Path) -> None:
     told("--limit", "1M")
     assert told("--clear") == {

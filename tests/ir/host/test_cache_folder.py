@@ -1,5 +1,6 @@
 """Pins whose cache is believed, and that what is kept there is data."""
 
+import json
 import os
 from pathlib import Path
 
@@ -47,6 +48,23 @@ def test_one_that_others_read_becomes_private(folder: Path) -> None:
     folder.chmod(0o755)
     assert cache_folder() == folder
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_where_none_can_be_made_a_note_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write_text("in the way")
+    monkeypatch.setenv(VARIABLE, str(folder / "below"))
+    assert cache_folder() is None
+    keep("a", b"ours")
+    assert kept("a") is None
+    assert exit_code_of(["cache", "--limit", "1M"]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{folder}/below is not used\n"
+    note = f"note: nothing is kept in `{folder}/below`: it cannot be made (Not a directory); make it, or"
+    assert err == f"{note} name another one with {VARIABLE}\n"
+    assert exit_code_of(["cache", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bytes"] == 0
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
