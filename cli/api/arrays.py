@@ -173,6 +173,10 @@ def _of_tensor(tensor: Any, what: str) -> View:
         raise ArgumentError(
             Diagnostic(f"{what} is sparse ({layout})", hint="pass tensor.to_dense()")
         )
+    if getattr(tensor, "is_neg", bool)():  # a view whose elements are negated where they are read
+        raise ArgumentError(
+            Diagnostic(f"{what} is a view of negated elements", hint="pass tensor.resolve_neg()")
+        )
     if getattr(tensor, "requires_grad", False) and not getattr(tensor, "is_leaf", True):
         raise ArgumentError(
             Diagnostic(

@@ -119,15 +119,16 @@ class Kernel:
         return in_compiler(lambda: verified(self.compiled, self.settings, trials, self.on_cpu))
 
     def bench(self, *arrays: Any, seconds: float = 0.5, **named: Any) -> Bench:
-        """Times the code, with one thread unless `threads` says otherwise: on these inputs, or on the
-        file's example."""
+        """Times the code, with one thread unless `threads` says otherwise: on these inputs; without any, on
+        those of the file's example, or random ones, at the sizes that are given by name."""
         from hbc.cli.api.deep import in_compiler
-        from hbc.cli.api.results import benched, copied
+        from hbc.cli.api.results import benched, inputs_of
 
-        run = copied(self.compiled, self.settings, arrays, named) if arrays or named else None
-        return in_compiler(
-            lambda: benched(self.compiled, self.settings, run, self.threads, self.on_cpu, seconds)
-        )
+        def timed() -> Bench:
+            run = inputs_of(self.compiled, self.settings, arrays, named)
+            return benched(self.compiled, run, self.threads, self.on_cpu, seconds)
+
+        return in_compiler(timed)
 
     def __repr__(self) -> str:
         return f"<hbc.Kernel {self._signature()} for {self.target}, schedule {self.schedule}>"

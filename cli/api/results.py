@@ -74,13 +74,10 @@ def verified(
 
 
 def benched(
-    compiled: Compiled, settings: Mapping[str, str], inputs: Run | None, threads: int | None,
-    on_cpu: bool, least_seconds: float,
-) -> Bench:  # fmt: skip
-    """Times the code on copies of these inputs, or on its example when there are none."""
+    compiled: Compiled, run: Run, threads: int | None, on_cpu: bool, least_seconds: float
+) -> Bench:
+    """Times the code on these inputs."""
     chosen = compiled.chosen
-    example = choose_example(chosen.pipeline, None)
-    run = inputs or gather_inputs(chosen.pipeline, settings, example, {})
     runner = runner_for(chosen, False, on_cpu)
     threads = thread_count(threads, 1, compiled.source.parallel)
     with progress(), tempfile.TemporaryDirectory(prefix="hbc-") as folder:
@@ -102,6 +99,20 @@ def benched(
         speed.median, min(speed.times), len(speed.times), work.total / speed.median / 1e9,
         work.bytes / speed.median / 1e9, speed.roof_share, dict(run.sizes), tuple(facts),
     )  # fmt: skip
+
+
+def inputs_of(
+    compiled: Compiled, settings: Mapping[str, str], arrays: Sequence[Any], named: Mapping[str, Any]
+) -> Run:
+    """Copies of the inputs of a call; where it gives sizes at most, those of the example, or random ones.
+    ArgumentError as the call."""
+    p = compiled.chosen.pipeline
+    if arrays or not named.keys() <= {size.name for size in p.sizes}:
+        return copied(compiled, settings, arrays, named)
+    from hbc.cli.api.arguments import size_of
+
+    asked = {name: str(size_of(name, value)) for name, value in named.items()}
+    return gather_inputs(p, {**settings, **asked}, choose_example(p, None), {})
 
 
 def copied(

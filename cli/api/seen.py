@@ -52,8 +52,9 @@ def seen(array: Any, what: str) -> tuple[Form, int, Any]:
 
 
 def _is_strided(tensor: Any, torch: Any) -> bool:
-    """Whether it has an address and strides: sparse tensors do not."""
-    return tensor.layout is torch.strided
+    """Whether what lies at its address, by its strides, is its elements: not of sparse tensors, nor of
+    views that negate (the imaginary part of a conjugate)."""
+    return tensor.layout is torch.strided and not tensor.is_neg()
 
 
 def taken(name: str, element: DType) -> Callable[[Any], Any]:

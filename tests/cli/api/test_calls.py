@@ -175,6 +175,9 @@ class TorchTensor(Tensor):
 
     layout, requires_grad, is_leaf = "torch.strided", False, True
 
+    def is_neg(self) -> bool:
+        return False
+
 
 @pytest.fixture
 def torch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +205,13 @@ def test_tensors_of_torch(gemm: Any) -> None:
     left.layout = "torch.sparse_csr"
     with pytest.raises(hbc.ArgumentError, match=r"`A` is sparse \(sparse_csr\)"):
         gemm(left, right)
-    left.layout, left.requires_grad, left.is_leaf = "torch.strided", True, False
+    left.layout = "torch.strided"
+    gemm(left, right, out=out[:, 1:6])
+    left.is_neg = lambda: True
+    with pytest.raises(hbc.ArgumentError, match="`A` is a view of negated elements"):
+        gemm(left, right)
+    del left.is_neg
+    left.requires_grad, left.is_leaf = True, False
     with pytest.raises(hbc.ArgumentError, match="`A` is part of an autograd graph"):
         gemm(left, right)
 

@@ -38,6 +38,11 @@ def test_a_bench_without_sizes_says_what_to_give() -> None:
         hbc.HbcError, match=r"nothing says how large `N` is(.|\n)*hint: write N=\.\.\.,"
     ):
         kernel.bench()
+    assert kernel.bench(N=100, seconds=0.01).sizes == {"N": 100}
+    with pytest.raises(hbc.ArgumentError, match="size `N` is 'many', which is no integer"):
+        kernel.bench(N="many")
+    with pytest.raises(hbc.ArgumentError, match="no input and no size `M`"):
+        kernel.bench(M=100)
 
 
 def test_the_kind_of_error_and_its_cause_stay() -> None:
