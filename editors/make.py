@@ -105,7 +105,8 @@ def files() -> dict[Path, str]:
         ),
         Path("tree-sitter/hbc_sketch/queries/highlights.scm"): queries(SKETCH_SHAPES, sketch, {}),
         Path("vim/syntax/hbc.vim"): vim(kernel, context, directives, functions, types),
-        Path("emacs/hbc-mode.el"): emacs(kernel, context, directives, functions, types),
+        Path("vim/syntax/hbc_sketch.vim"): vim_of_sketches(sketch),
+        Path("emacs/hbc-mode.el"): emacs(kernel, context, directives, functions, types, sketch),
     }  # fmt: skip
 
 
@@ -181,17 +182,34 @@ def vim(
         rf'syntax match hbcStatement "\v<{word}>{in_vim(seen)}"' for word, seen in context.items()
     ]
     matched = "\n".join(matches)
-    return f"""\
-" Vim syntax of hbc kernels, written by editors/make.py.
-if exists("b:current_syntax")
-  finish
-endif
+    own = f"""\
 syntax keyword hbcStatement {" ".join(kernel)}
 syntax keyword hbcFunction {" ".join(functions)}
 syntax keyword hbcType {" ".join(types)}
 syntax match hbcDirective "\\.\\({either}\\)\\>"
 syntax match hbcStatement "^\\s*hbc\\ze\\s\\+\\d"
 {matched}
+"""
+    return vim_syntax("kernels", "hbc", own)
+
+
+def vim_of_sketches(sketch: list[str]) -> str:
+    own = f"""\
+syntax keyword hbcStatement {" ".join(sketch)}
+syntax match hbcStatement "^\\s*hbc\\ze\\s\\+\\d"
+syntax match hbcDirective "?\\w\\+"
+"""
+    return vim_syntax("sketches", "hbc_sketch", own)
+
+
+def vim_syntax(what: str, name: str, own: str) -> str:
+    """A file of Vim's: what a language has of its own, numbers, comments, strings and the colours of all."""
+    return f"""\
+" Vim syntax of hbc {what}, written by editors/make.py.
+if exists("b:current_syntax")
+  finish
+endif
+{own}\
 syntax match hbcNumber "\\<\\d\\+\\(\\.\\d\\+\\)\\?\\([eE][+-]\\?\\d\\+\\)\\?\\>"
 syntax match hbcComment "#.*$"
 syntax region hbcString start=+"+ end=+"\\|$+
@@ -202,7 +220,7 @@ highlight default link hbcDirective Identifier
 highlight default link hbcNumber Number
 highlight default link hbcComment Comment
 highlight default link hbcString String
-let b:current_syntax = "hbc"
+let b:current_syntax = "{name}"
 """
 
 
@@ -213,7 +231,7 @@ def in_vim(ahead: str) -> str:
 
 def emacs(
     kernel: list[str], context: Mapping[str, str], directives: list[str], functions: list[str],
-    types: list[str],
+    types: list[str], sketch: list[str],
 ) -> str:  # fmt: skip
     """Its patterns do not look ahead: words that depend on what follows have their colour wherever they are
     not called."""
@@ -221,12 +239,13 @@ def emacs(
     def listed(names: list[str]) -> str:
         return " ".join(f'"{n}"' for n in names)
 
+    version = r"""("^[ \t]*\\(hbc\\)[ \t]+[0-9]" 1 font-lock-keyword-face)"""
     return f"""\
-;;; hbc-mode.el --- Kernels of hbc  -*- lexical-binding: t -*-
+;;; hbc-mode.el --- Kernels and sketches of hbc  -*- lexical-binding: t -*-
 ;; Written by editors/make.py.
 
 ;;; Commentary:
-;; Colours for .hb files; with eglot, everything that `hbc lsp' offers.
+;; Colours for .hb and .sf files; with eglot, everything that `hbc lsp' offers for kernels.
 
 ;;; Code:
 
@@ -235,22 +254,39 @@ def emacs(
     (,(concat (regexp-opt '({listed([n for n in functions if n in context])}) 'symbols) "[ \\t]*(")
      1 font-lock-function-name-face)
     (,(regexp-opt '({listed([*kernel, *context])}) 'symbols) . font-lock-keyword-face)
-    ("^[ \\t]*\\(hbc\\)[ \\t]+[0-9]" 1 font-lock-keyword-face)
+    {version}
     (,(regexp-opt '({listed(types)}) 'symbols) . font-lock-type-face)
     (,(regexp-opt '({listed(functions)}) 'symbols) . font-lock-function-name-face)))
 
-;;;###autoload
-(define-derived-mode hbc-mode prog-mode "hbc"
-  "Major mode for kernels of hbc."
+(defconst hbc-sketch-font-lock
+  `(("\\\\?\\\\sw+" . font-lock-builtin-face)
+    {version}
+    (,(regexp-opt '({listed(sketch)}) 'symbols) . font-lock-keyword-face)))
+
+(defun hbc--begin (colours)
+  "Comments as both languages have them, and COLOURS."
   (setq-local comment-start "# ")
   (setq-local comment-start-skip "#+ *")
   (modify-syntax-entry ?# "<")
   (modify-syntax-entry ?\\n ">")
-  (setq-local font-lock-defaults '(hbc-font-lock)))
+  (setq-local font-lock-defaults (list colours)))
+
+;;;###autoload
+(define-derived-mode hbc-mode prog-mode "hbc"
+  "Major mode for kernels of hbc."
+  (hbc--begin hbc-font-lock))
+
+;;;###autoload
+(define-derived-mode hbc-sketch-mode prog-mode "hbc sketch"
+  "Major mode for sketches of hbc."
+  (hbc--begin hbc-sketch-font-lock))
 
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("\\\\.hb\\\\'" . hbc-mode))
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\\\.sf\\\\'" . hbc-sketch-mode))
 
+(defvar eglot-server-programs)
 (with-eval-after-load 'eglot
   (add-to-list 'eglot-server-programs '(hbc-mode "hbc" "lsp")))
 

@@ -78,6 +78,61 @@ def test_words_that_are_names_elsewhere_in_vim(tmp_path: Path) -> None:
     assert found == [f"hbc{kind}" if kind else "" for _, kind in IN_CONTEXT]
 
 
+# Of words of a line: the face in which Emacs shows them; "" for names.
+FACES = {
+    "hb": [
+        ("hbc 1", {"hbc": "keyword"}),
+        ("input A: f32[N] # or", {"input": "keyword", "A": "", "f32": "type", "or": "comment"}),
+        (
+            "    C.tile(i, j).unroll(i) # f32",
+            {"tile": "builtin", "unroll": "builtin", "f32": "comment"},
+        ),
+        ("A[i] = max(B[i], hbc)", {"max": "function-name", "hbc": ""}),
+        ("tiled[i] = inputs[i] + f32x", {"tiled": "", "inputs": "", "f32x": ""}),
+        ("example { A = constant(2) }", {"example": "keyword", "constant": "function-name"}),
+    ],
+    "sf": [
+        ("hbc 1", {"hbc": "keyword"}),
+        (
+            "set exchange(a: [8]) = x for d in 2",
+            {"set": "keyword", "exchange": "", "for": "keyword"},
+        ),
+        ("s1: [8] = ?exchange(x) # if", {"?exchange": "builtin", "if": "comment"}),
+        ("goals = settle", {"goals": "", "settle": ""}),
+    ],
+}
+
+
+@pytest.mark.parametrize("ending", FACES)
+def test_colours_in_emacs(ending: str, tmp_path: Path) -> None:
+    emacs = shutil.which("emacs")
+    if emacs is None:
+        pytest.skip("no emacs: its colours are compared where it is installed")
+    lines = FACES[ending]
+    file, mode = tmp_path / f"a.{ending}", tmp_path / "hbc-mode.el"
+    file.write_text("\n".join(line for line, _ in lines))
+    shutil.copy(EDITORS / "emacs/hbc-mode.el", mode)
+    starts = [sum(len(line) + 1 for line, _ in lines[:n]) for n in range(len(lines))]
+    wanted = {
+        start + 1 + line.index(word): face
+        for start, (line, words) in zip(starts, lines, strict=True)
+        for word, face in words.items()
+    }
+    script = f"""(progn
+      (setq byte-compile-error-on-warn t)
+      (unless (byte-compile-file "{mode}") (kill-emacs 3))
+      (load-file "{mode}c") (find-file "{file}") (font-lock-ensure)
+      (dolist (at '({" ".join(map(str, wanted))}))
+        (princ (format "%s\n" (or (get-text-property at 'face) "")))))"""
+    done = subprocess.run(
+        [emacs, "-Q", "--batch", "--eval", script], capture_output=True, text=True, timeout=120,
+        check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    faces = [f"font-lock-{face}-face" if face else "" for face in wanted.values()]
+    assert done.stdout.splitlines() == faces
+
+
 def test_the_extension_names_its_files() -> None:
     package = json.loads((EDITORS / "vscode/package.json").read_text())
     contributed = package["contributes"]
