@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 OWN, OTHERS, ROOF, FAINT = "#d1495b", "#30638e", "#222222", "#9a9a9a"
 MARKERS = "osD^vP*X"
+CLOSE = 1.3  # slopes nearer than this share a label
 LETTERS = 84  # of a line of the title, which is as wide as the picture at most
 Point = tuple[float, float]
 Slopes = list[tuple["Annotation", Point, Point]]
@@ -90,17 +91,19 @@ def _roofs(axes: Axes, speed: Speed, intensity: float, unit: str) -> Slopes:
     lowest = min(intensity / 8, peak * 1e9 / max(roofs.bandwidths.values()) / 4)
     highest = max(intensity * 8, peak * 1e9 / min(roofs.bandwidths.values()) * 4)
     labels: Slopes = []
-    for level, bandwidth in roofs.bandwidths.items():
-        ridge, slope = peak * 1e9 / bandwidth, bandwidth / 1e9
-        color = ROOF if level == bound else FAINT
-        axes.plot(
-            [lowest, ridge], [lowest * slope, peak], color=color, linewidth=1 + (level == bound)
-        )
+    for levels in _close(roofs.bandwidths):
+        color = ROOF if bound in levels else FAINT
+        for level, bandwidth in levels.items():
+            ridge, slope = peak * 1e9 / bandwidth, bandwidth / 1e9
+            width = 1 + (level == bound)
+            axes.plot([lowest, ridge], [lowest * slope, peak], color=color, linewidth=width)
+        slope = max(levels.values()) / 1e9
+        text = ", ".join(f"{level} {rate / 1e9:.3g}" for level, rate in levels.items())
         label = axes.annotate(
-            f"{level} {slope:.3g} GB/s", (lowest, lowest * slope), (2, 3), textcoords="offset points",
+            f"{text} GB/s", (lowest, lowest * slope), (2, 3), textcoords="offset points",
             fontsize=8, color=color, va="bottom", rotation_mode="anchor",
         )  # fmt: skip
-        labels.append((label, (lowest, lowest * slope), (ridge, peak)))
+        labels.append((label, (lowest, lowest * slope), (peak / slope, peak)))
     start = min(peak * 1e9 / bandwidth for bandwidth in roofs.bandwidths.values())
     axes.plot([start, highest], [peak, peak], color=ROOF, linewidth=2)
     axes.annotate(
@@ -109,6 +112,18 @@ def _roofs(axes: Axes, speed: Speed, intensity: float, unit: str) -> Slopes:
     )  # fmt: skip
     axes.axvline(intensity, color=FAINT, linewidth=0.8, linestyle=":")
     return labels
+
+
+def _close(bandwidths: Mapping[str, float]) -> list[dict[str, float]]:
+    """Levels side by side whose slopes have no room for a label between them, together."""
+    groups: list[dict[str, float]] = []
+    for level, rate in bandwidths.items():
+        before = [*groups[-1].values()][-1] if groups else 0.0
+        if before and 1 / CLOSE < rate / before < CLOSE:
+            groups[-1][level] = rate
+        else:
+            groups.append({level: rate})
+    return groups
 
 
 def _turn(labels: Slopes, figure: Figure, axes: Axes) -> None:

@@ -35,6 +35,15 @@ def test_rates_and_roofs(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
+def test_slopes_side_by_side_share_a_label(tmp_path: Path) -> None:
+    """Two of one bandwidth had theirs on top of each other."""
+    rates = {"L1": 200e9, "L2": 100e9, "L3": 22.8e9, "DRAM": 22.5e9}
+    roofs = Roofs(1, ROOFS.peaks, rates, {"L1": 1 << 15, "L2": 1 << 20, "L3": 1 << 25})
+    plot.draw_roofline(tmp_path / "roof.svg", "blur", Speed(SPEED.times, SPEED.work, roofs), {})
+    slopes = [text for text in drawn(tmp_path / "roof.svg") if text.endswith("GB/s")]
+    assert slopes == ["L1 200 GB/s", "L2 100 GB/s", "L3 22.8, DRAM 22.5 GB/s"]
+
+
 def test_a_long_title_has_lines(tmp_path: Path) -> None:
     """It was cut off at both sides of the picture."""
     file = tmp_path / "roof.svg"
