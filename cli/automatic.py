@@ -9,6 +9,8 @@ from dataclasses import replace
 from hbc.cli.asked_machine import asked_costs
 from hbc.cli.instruction_set import instruction_set, instructions_of
 from hbc.cli.pipeline import lower_to_kernel
+from hbc.cli.show.arch_option import asked_archs
+from hbc.codegen.build.gpu import usable_there
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of, why_idle
 from hbc.frontend.automatic_gpu.candidates import gpu_candidates
@@ -44,12 +46,15 @@ class Automatic:
 
 
 def automatic(
-    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool
-) -> Automatic | None:
-    """The first candidate that nothing refuses; None where all are (plain loops remain)."""
+    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool, archs: str | None = None
+) -> Automatic | None:  # fmt: skip
+    """The first candidate that nothing refuses; None where all are (plain loops remain). `archs`: of GPUs, as
+    --arch lists them."""
     start = time.perf_counter()
     refused: list[str] = []
     instructions = instructions_of(target) if target.instruction_sets or target.isa else []
+    if target.machine == GPU:
+        instructions = usable_there(instructions, asked_archs() if archs is None else archs)
     name = schedule_name(p, target)
     trial = name
     while trial in [s.name for s in p.schedules]:

@@ -25,6 +25,7 @@ from hbc.cli.files.read_source import STDIN, is_sketch, read_source, source_name
 from hbc.cli.machine import target_named
 from hbc.cli.own.installed import hbc_digest, library_versions
 from hbc.cli.own.own_files import own_digest
+from hbc.cli.show.arch_option import asked_archs
 from hbc.cli.show.machine_option import NONE, asked_machine
 from hbc.cli.show.report import Said, heard, say_again
 from hbc.codegen.build.processor import cpu_features
@@ -33,7 +34,7 @@ from hbc.ir.ground.record_json import LateClasses, from_json, to_json
 from hbc.ir.ground.source import Source
 from hbc.ir.host.cache_folder import keep, kept
 from hbc.ir.host.file_bytes import file_bytes
-from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.target import GPU, TARGETS
 
 if TYPE_CHECKING:
     from hbc.frontend.program.funcs import Pipeline
@@ -117,6 +118,15 @@ def _machine_text() -> str:
     return machine_text()
 
 
+def _archs_text(target_name: str | None) -> str:
+    """What decides which instructions an automatic schedule for a GPU may take."""
+    if target_name is None or TARGETS[target_name].machine != GPU:
+        return ""
+    from hbc.codegen.build.gpu import gpu_archs
+
+    return ",".join(gpu_archs(asked_archs()))
+
+
 def _found(
     name: str, isa: tuple[Path, ...], fallback: str
 ) -> tuple[Compiled, tuple[Said, ...], tuple[Said, ...]] | None:
@@ -162,5 +172,6 @@ def _key(
         kernel.name, str(Path.cwd()), kernel.text, kernel.whole, only, list(settings.items()),
         target_name, schedule, described, fallback, fix_sizes, sorted(cpu_features()), sys.version,
         library_versions(), hbc_digest(), own_digest(), _machine_text(),
+        _archs_text(target_name),
     ]  # fmt: skip
     return sha256(json.dumps(decides).encode("utf-8", "surrogatepass")).hexdigest()[:40]

@@ -14,6 +14,7 @@ from hbc.cli.files.read_source import source_name
 from hbc.cli.forms.built import Made
 from hbc.cli.forms.table import FORMS, STDOUT, default_form, emit
 from hbc.cli.show import completion
+from hbc.cli.show.arch_option import arch_option
 from hbc.cli.show.options import choice_options, fallback_option, files_argument, json_option
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, did_you_mean
 from hbc.ir.ground.printable import printable_line
@@ -62,12 +63,7 @@ FILE_ENDS = frozenset((".c", ".h", ".cpp", ".hb", *(f".{form}" for form in FORMS
     help="What to write; may be repeated [default: c, or cu for `cuda`]. Without -o, `ir` and `loops`"
     " are shown.",
 )
-@click.option(
-    "--arch",
-    "archs",
-    metavar="ARCHS",
-    help="GPU architectures, such as sm_80,sm_90 [default: that of the GPU here, else these two].",
-)
+@arch_option(passed=True)
 @click.option(
     "--triple",
     metavar="TRIPLE",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show import completion
+from hbc.cli.show.arch_option import arch_option
 from hbc.cli.show.machine_option import machine_option
 from hbc.cli.show.options import (
     LONGEST,
@@ -35,6 +36,7 @@ STRATEGIES = ("model", "random", "unit")
 )  # fmt: skip
 @click.option("--target", metavar="NAME", shell_complete=completion.targets,
               help="What to tune for [default: as `auto` chooses].")  # fmt: skip
+@arch_option(passed=False)
 @click.option(
     "--trials", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, metavar="N",
     help="Try at most so many schedules.",

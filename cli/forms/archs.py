@@ -1,26 +1,10 @@
-"""Which GPU architectures `--arch` means, and whether the code suits them."""
+"""Whether code suits the GPU architectures that `--arch` lists."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hbc.cli.compiled import Compiled
+from hbc.codegen.build.gpu import gpu_archs
 from hbc.ir.ground.diag import Diagnostic, UsageError
-from hbc.ir.lang.instruction import Instruction
-
-
-def gpu_archs(listed: str | None, instructions: Sequence[Instruction] = ()) -> tuple[str, ...]:
-    """Those of --arch, else that of the GPU here, else the usual ones that have the instructions."""
-    from hbc.codegen.build.gpu import gpu_arch, gpu_count
-    from hbc.codegen.build.nvcc import DEFAULT_ARCHS, checked_archs
-
-    if listed is not None:
-        return checked_archs([a.strip() for a in listed.split(",")])
-    if gpu_count():
-        return (gpu_arch(),)
-    from hbc.codegen.cuda.limits import able_archs
-
-    return able_archs(instructions, DEFAULT_ARCHS)
 
 
 def check_archs(compiled: Compiled, listed: str) -> None:

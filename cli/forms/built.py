@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.compiled import Compiled
 from hbc.cli.files.replace_file import replace_file
-from hbc.cli.forms.archs import gpu_archs
+from hbc.codegen.build.gpu import gpu_archs
 
 if TYPE_CHECKING:
     from hbc.codegen.build.nvcc import Resources

@@ -17,13 +17,21 @@ from hbc.cli.measuring.measured_on import this_machine
 from hbc.cli.runs.checking import check_outputs
 from hbc.cli.runs.native import Native, Repeat, output_shapes
 from hbc.cli.runs.work import count_work
+from hbc.cli.show.arch_option import asked_archs
 from hbc.cli.show.report import Json, notice, print_facts, print_json, progress, seconds
 from hbc.cli.tuning.gpu_search import Measure, Weighed, said_of, searched
 from hbc.cli.tuning.results import plain
 from hbc.cli.tuning.tune import Options
 from hbc.cli.tuning.written import WIDTH, name_earlier, tuned_name, write_tuned
-from hbc.codegen.build.gpu import GpuLibrary, find_loader, gpu_count, gpu_facts
-from hbc.codegen.build.nvcc import DEFAULT_ARCHS, build_cuda_cached, find_nvcc
+from hbc.codegen.build.gpu import (
+    GpuLibrary,
+    find_loader,
+    gpu_archs,
+    gpu_count,
+    gpu_facts,
+    usable_there,
+)
+from hbc.codegen.build.nvcc import build_cuda_cached, find_nvcc
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.automatic_gpu.device import CLOCK
 from hbc.frontend.automatic_gpu.points import gpu_space_of
@@ -91,12 +99,13 @@ def tune_for_gpu(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> Non
 
 def _found(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> Found:
     device = gpu_facts().name if gpu_count() else None
-    arch = gpu_facts().arch if device is not None else DEFAULT_ARCHS[0]
+    arch = gpu_facts().arch if device is not None else gpu_archs(asked_archs())[0]
     run = gather_inputs(p, s.settings, choose_example(p, s.example), {})
     job = Job(p, target, s.settings, run, count_work(p, run.sizes), 1, this_machine())
     name = tuned_name(scheduled_for(target))
     sizes = {**s.settings, **{n: str(v) for n, v in run.sizes.items()}}
-    space = gpu_space_of(p, target, sizes, name, instructions_of(target))
+    usable = usable_there(instructions_of(target), arch)
+    space = gpu_space_of(p, target, sizes, name, usable)
     o = s.options
     with progress() as shown:
         shown.step("compiling" if device is None else "compiling and measuring")

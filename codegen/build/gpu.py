@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from hbc.ir.ground.diag import Diagnostic, ToolError, UsageError
 from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Instruction
 
 _DRIVER = "libcuda.so.1"
 _MAJOR, _MINOR, _L2_BYTES = 75, 76, 38  # CU_DEVICE_ATTRIBUTE_*
@@ -143,3 +145,23 @@ def _driver() -> tuple[ctypes.CDLL | None, int]:
     except OSError:
         return None, 0
     return driver, driver.cuInit(0)
+
+
+def gpu_archs(listed: str | None, instructions: Sequence[Instruction] = ()) -> tuple[str, ...]:
+    """Those of --arch, else that of the GPU here, else the usual ones that have the instructions."""
+    from hbc.codegen.build.nvcc import DEFAULT_ARCHS, checked_archs
+
+    if listed is not None:
+        return checked_archs([a.strip() for a in listed.split(",")])
+    if gpu_count():
+        return (gpu_arch(),)
+    from hbc.codegen.cuda.limits import able_archs
+
+    return able_archs(instructions, DEFAULT_ARCHS)
+
+
+def usable_there(instructions: Sequence[Instruction], listed: str | None) -> list[Instruction]:
+    """The instructions that all architectures have which --arch lists, or which are usual."""
+    from hbc.codegen.cuda.limits import had_by_all
+
+    return had_by_all(instructions, gpu_archs(listed))

@@ -17,6 +17,7 @@ if (unmapped(&A_map, "A", A, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, A_map_extents, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from hbc.ir.lang.build import add, const_value, mul
 from hbc.ir.lang.instruction import BulkCopies, SharedRows
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import statements
+from hbc.ir.lang.walk import map_stmt, statements
 
 FIRST = "ptx_warp() == 0 && ptx_elected()"
 """The thread that begins copies, and makes what they land at: one that ptxas knows to be alone."""
@@ -108,6 +109,14 @@ def _map_key(s: ir.BulkCopy) -> ir.BulkCopy:
     zero = ir.const_index(0)
     nowhere = (zero,) * len(s.box)
     return ir.BulkCopy("", zero, s.source, s.element, nowhere, nowhere, s.extents, s.strides, s.box)
+
+
+def on_device(s: ir.Stmt) -> ir.Stmt:
+    """The statement without what the host alone reads: how arrays lie stands in maps."""
+    if not isinstance(s, ir.BulkCopy):
+        return map_stmt(s, lambda e: e, on_device)
+    nothing = (ir.const_index(0),) * len(s.box)
+    return replace(s, extents=nothing, strides=nothing)
 
 
 def _signal(name: str, slot: ir.Expr, unit: Unit) -> str:

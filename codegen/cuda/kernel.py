@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hbc.codegen.c.stmt import statement
-from hbc.codegen.cuda.bulk import map_lines, with_maps
+from hbc.codegen.cuda.bulk import map_lines, on_device, with_maps
 from hbc.codegen.cuda.digits import with_digits
 from hbc.codegen.cuda.fragments import fragments
 from hbc.codegen.cuda.index import (
@@ -237,7 +237,7 @@ def _parameters(
     """Of the device function: the host's names of indices that it reads, the scalars and arrays that it
     reads or writes as declarations and names, and what is passed for these."""
     arrays, values = [], []
-    read = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
+    read = free_variables(on_device(body)).union(*(free_variables(loop.start) for loop in loops))
     if loops[0].marks.resident is not None:
         read = read.union(*(free_variables(loop.extent) for loop in loops))
     types = {n.name: n.type for n in nodes(nest) if isinstance(n, ir.Var) and n.type != INDEX}

@@ -69,6 +69,11 @@ def able_archs(instructions: Sequence[Instruction], archs: Sequence[str]) -> tup
     return tuple(a for a in suited if not _lacks(instructions, a)) or suited
 
 
+def had_by_all(instructions: Sequence[Instruction], archs: Sequence[str]) -> list[Instruction]:
+    """The instructions that each of the architectures has."""
+    return [i for i in instructions if not any(_lacks((i,), a) for a in suited_archs((i,), archs))]
+
+
 def _lacks(instructions: Sequence[Instruction], arch: str) -> bool:
     own, needed = own_arch(instructions), max((_needed(i) for i in instructions), default=0)
     return _number(arch) < needed or (own is not None and arch != own)

@@ -10,7 +10,7 @@ elsewhere: what the loops leave out must be beyond it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -175,25 +175,22 @@ def _is_rest(
 ) -> bool:  # fmt: skip
     """Whether so many elements from there are all that the array has, or all of the box."""
     at, needed = substitute(at, values), substitute(needed, values)
-    if const_value(needed) == count:
-        return True
     rest = simplify(sub(extent, at))
-    return all(
-        any(prove(ge(simplify(one), most), facts) for most in (ir.const_index(count), rest))
-        for one in _alternatives(simplify(needed))
-    )
+    wholes = (ir.const_index(count), rest)
+    return const_value(needed) == count or _covers(simplify(needed), wholes, facts)
 
 
-def _alternatives(e: ir.Expr) -> Iterator[ir.Expr]:
-    """What the value is the least of."""
+def _covers(e: ir.Expr, wholes: tuple[ir.Expr, ...], facts: Facts) -> bool:
+    """Whether the value is never less than one of these: of the greater of two either suffices, and of the
+    lesser both must do."""
     form = linear(e)
     for atom, c in form.terms:
-        if c == 1 and isinstance(atom, ir.Binary) and atom.op is ir.Op.MIN:
+        if c == 1 and isinstance(atom, ir.Binary) and atom.op in (ir.Op.MIN, ir.Op.MAX):
             rest = sub(e, atom)
-            for one in (atom.a, atom.b):
-                yield from _alternatives(simplify(to_expr(linear(add(rest, one)))))
-            return
-    yield e
+            parts = (simplify(to_expr(linear(add(rest, one)))) for one in (atom.a, atom.b))
+            found = (_covers(part, wholes, facts) for part in parts)
+            return all(found) if atom.op is ir.Op.MIN else any(found)
+    return any(prove(ge(e, whole), facts) is True for whole in wholes)
 
 
 def _refused(s: ir.BulkCopy, why: str, cure: str) -> HbcError:

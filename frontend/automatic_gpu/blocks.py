@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from hbc.frontend.automatic_gpu.device import (
     CACHE_BYTES,
     LATENCY,
-    LAUNCH,
-    MEMORY_BYTES,
     PROCESSORS,
     QUARTERS,
     SHARED_BYTES,
@@ -18,8 +16,8 @@ from hbc.frontend.automatic_gpu.device import (
     Held,
 )  # fmt: skip
 from hbc.frontend.automatic_gpu.products import Product
+from hbc.frontend.automatic_gpu.traffic import by_elements, ends, waiting, with_traffic
 from hbc.frontend.costs.dot import Dot
-from hbc.frontend.costs.moves import Move, move
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import record
@@ -28,7 +26,6 @@ WARP_TILES = ((64, 64), (64, 32), (32, 64), (32, 32), (32, 16), (16, 32), (16, 1
 WARPS = ((2, 2), (2, 4), (4, 2), (1, 4), (4, 1), (1, 2), (2, 1))
 DEPTHS, STAGES = (2, 4), (3, 2, 4)
 OWN_REGISTERS = 64  # for addresses, and what is between
-BETWEEN = 600.0  # cycles in which a block begins and ends, besides what it stores
 
 
 @record
@@ -74,7 +71,7 @@ def _all(p: Product) -> Iterator[Block]:
     assert p.dot is not None
     for tile in WARP_TILES:
         for warps in WARPS:
-            for depth in DEPTHS:
+            for depth in DEPTHS if p.extents[p.deep] > p.dot.depth else (1,):
                 for stages in STAGES:
                     whole = Block(tile, warps, depth * p.dot.depth, stages)
                     if p.beside is None:
@@ -132,10 +129,10 @@ def cycles(
     own = -(-count // PROCESSORS)  # blocks of the multiprocessor that has most
     full, rest = divmod(own, at_once)
     total = sum(
-        times * (turns * _turn(p, b, within, n, taps) + _ends(p, b, n))
+        times * (turns * _turn(p, b, within, n, taps) + ends(n * b.rows * b.columns * b.beside))
         for times, n in ((full, at_once), (1, rest)) if times and n
     )  # fmt: skip
-    return max(total, _traffic(p) / MEMORY_BYTES) + LAUNCH
+    return with_traffic(p, total)
 
 
 def _turn(p: Product, b: Block, within: tuple[str, ...], at_once: int, taps: int) -> float:
@@ -153,19 +150,7 @@ def _turn(p: Product, b: Block, within: tuple[str, ...], at_once: int, taps: int
     arrive = copied / CACHE_BYTES
     write = copied / SHARED_BYTES
     own = warps / busy * TURN
-    return max(tensor + own, read + write, arrive, LATENCY / max(b.stages - 1, 1))
-
-
-def _ends(p: Product, b: Block, at_once: int) -> float:
-    """Cycles of filling the first stages, and of storing the sums."""
-    stored = at_once * b.rows * b.columns * b.beside * 4
-    return LATENCY + BETWEEN + stored / CACHE_BYTES
-
-
-def _traffic(p: Product) -> float:
-    """Bytes of memory that the product must read and write."""
-    total = math.prod(p.extents[v] for v in p.step.pure) * 4
-    for a in (p.a, p.b):
-        moving = (v for v in (*p.step.pure, p.deep) if move(a, v) is not Move.FIXED)
-        total += math.prod(p.extents[v] for v in moving) * a.type.element.bytes
-    return total
+    waits = waiting(LATENCY, b.stages, -(-p.extents[p.deep] // b.depth))
+    if not p.aligned:
+        waits += by_elements(slot(p, b, within) // min(bytes_a, bytes_b), b.threads)
+    return max(tensor + own, read + write, arrive, waits)

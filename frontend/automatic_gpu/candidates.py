@@ -9,6 +9,7 @@ from hbc.frontend.automatic.candidates import Candidate
 from hbc.frontend.automatic.points import Made
 from hbc.frontend.automatic_gpu.compose import PLAIN, THREADS
 from hbc.frontend.automatic_gpu.points import gpu_space_of
+from hbc.frontend.automatic_gpu.tensor import MMA
 from hbc.frontend.costs.choices import Point
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.lang.instruction import Instruction
@@ -34,14 +35,15 @@ def gpu_candidates(
 
 
 def _points(first: Made) -> Iterator[Point]:
-    """What is usual, then less: smaller blocks of all products, no tensor cores, no tiles of threads."""
+    """What is usual, then less: smaller blocks of all products, warps instead of groups of them, no tensor
+    cores, no tiles of threads."""
     yield {}
-    blocks = {n: o for n, o in first.asked.items() if n.endswith((".block", ".threads"))}
+    blocks = {n: o for n, o in first.asked.items() if n.endswith((".groups", ".block", ".threads"))}
     for rank in range(1, TRIED):
         yield {n: options[rank] for n, options in blocks.items() if rank < len(options)}
-    for kind in (THREADS, PLAIN):
-        wanted = {n: kind for n in first.asked if n.endswith(".by")}
+    for kind in (MMA, THREADS, PLAIN):
+        wanted = {n: kind for n, o in first.asked.items() if n.endswith(".by") and kind in o[1:]}
         if wanted and not (kind == THREADS and not first.selects):
             yield wanted
-    for names in ((".split",), (".rows", ".elements")):
+    for names in ((".window",), (".split",), (".rows", ".elements")):
         yield {n: False for n in first.asked if n.endswith(names)}

@@ -12,16 +12,19 @@ from hbc.ir.lang.types import FRAGMENTS
 
 def tensor_dots(instructions: Iterable[Instruction]) -> tuple[Dot, ...]:
     """One for each memory, types and shape, in the order of the descriptions."""
-    found = (d for i in instructions if (d := _dot(i)) is not None)
-    return tuple(
-        {(d.tile, d.sum, d.factors, d.depth, d.rows, d.columns): d for d in found}.values()
-    )
+    found: dict[object, Dot] = {}
+    for i in instructions:
+        if (d := _dot(i)) is not None:
+            found.setdefault((d.tile, d.sum, d.factors, d.depth, d.rows, d.columns), d)
+    return tuple(found.values())
 
 
 def _dot(i: Instruction) -> Dot | None:
     memory = i.place.memory
-    if memory not in FRAGMENTS or len(i.factors) != 2:
-        return None
+    if memory not in FRAGMENTS or len(i.factors) != 2 or len(i.shared) == 1:
+        return (
+            None  # one factor in registers, the other not: for what a product before has left there
+        )
     counts = {Kind.I: 1, Kind.J: 1, Kind.K: 1}
     for row in i.rows:
         extent = evaluate(row.extent)

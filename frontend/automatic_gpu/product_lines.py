@@ -38,10 +38,7 @@ def _loops(graph: Graph, v: str) -> dict[str, str]:
 
 def _holder(graph: Graph, p: Product, b: Block) -> tuple[str, list[list[str]], str]:
     """The Func that has the blocks, its directives in lines, and the innermost loop over blocks."""
-    name = p.holder
-    if name is None:
-        (reader,) = {s.func for s in graph.readers(p.sums)}
-        name = f"{p.sums}.in({reader})"
+    name = holder_of(graph, p)
     i, j = (_loops(graph, p.names[v]) for v in (p.rows, p.columns))
     rows, columns = p.names[p.rows], p.names[p.columns]
     outer = [p.names[v] for v in p.outer]
@@ -64,6 +61,14 @@ def _holder(graph: Graph, p: Product, b: Block) -> tuple[str, list[list[str]], s
         cut, [call("gpu_blocks", blocks), call("gpu_threads", warps)], _fragments(p, i, j),
     ]  # fmt: skip
     return name, lines, level
+
+
+def holder_of(graph: Graph, p: Product) -> str:
+    """The Func that has the blocks: the one that reads the sums element by element, or a copy of them."""
+    if p.holder is not None:
+        return p.holder
+    (reader,) = {s.func for s in graph.readers(p.sums)}
+    return f"{p.sums}.in({reader})"
 
 
 def _fragments(p: Product, i: dict[str, str], j: dict[str, str]) -> list[str]:
@@ -155,12 +160,17 @@ def staged(graph: Graph, p: Product, a: ir.Access) -> tuple[str, tuple[str, ...]
     product reads and that is computed there."""
     func = graph.funcs.get(a.name)
     if func is None:
-        names: list[str] = []
-        for d, index in enumerate(a.indices):
-            own = [n.name for n in nodes(index) if isinstance(n, ir.Var) and n.name not in names]
-            names.append(own[0] if own else f"_{d}")
-        return f"{a.name}.in({p.sums})", tuple(names)
+        return f"{a.name}.in({p.sums})", index_names(a)
     return (a.name if computed_there(graph, p, a) else f"{a.name}.in({p.sums})"), func.variables
+
+
+def index_names(a: ir.Access) -> tuple[str, ...]:
+    """What a copy of an input calls its variables: as the first that each index mentions."""
+    names: list[str] = []
+    for d, index in enumerate(a.indices):
+        own = [n.name for n in nodes(index) if isinstance(n, ir.Var) and n.name not in names]
+        names.append(own[0] if own else f"_{d}")
+    return tuple(names)
 
 
 def computed_there(graph: Graph, p: Product, a: ir.Access) -> bool:

@@ -9,7 +9,7 @@ from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
 from hbc.frontend.costs.moves import Move, move
-from hbc.frontend.costs.spans import length
+from hbc.frontend.costs.spans import index_span, length
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -17,6 +17,7 @@ from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import nodes
 
 FEWEST = 8  # rows, columns and steps that are worth a tile
+ALIGNED = 16  # bytes that rows must be multiples of, for copies by as many
 
 
 @record
@@ -40,6 +41,7 @@ class Product:
     extents: Mapping[str, int]
     rounds: bool
     dot: Dot | None = None
+    aligned: bool = True  # rows of both factors are whole vectors
 
     @property
     def sums(self) -> str:
@@ -90,7 +92,7 @@ def _as_matrices(graph: Graph, name: str) -> Product | None:
     for a, b in ((first, second), (second, first)):
         made = _sides(step, a, b, extents)
         if made is not None:
-            return replace(made, rounds=rounds)
+            return replace(made, rounds=rounds, aligned=aligned(graph, (a, b)))
     return None
 
 
@@ -170,15 +172,32 @@ def _bare(e: ir.Expr) -> tuple[ir.Expr, bool]:
     return e, rounds
 
 
-def with_dot(graph: Graph, p: Product, dots: Iterable[Dot], memory: Memory) -> Product | None:
-    """The same by the widest instruction for its types in that memory."""
+def alone(p: Product) -> Product:
+    """The same with one value of all but rows and columns in a block."""
+    outer = tuple(v for v in p.step.pure if v not in (p.rows, p.columns))
+    return replace(p, beside=None, outer=outer)
+
+
+def warp_dots(graph: Graph, p: Product, dots: Iterable[Dot]) -> list[Dot]:
+    """The widest instruction for its types whose fragments a warp knows, if there is one."""
     sums = graph.funcs[p.sums].element
     types = (p.a.type.element, p.b.type.element)
     fitting = [
         d for d in dots
-        if d.tile is memory and d.sum == sums and d.factors == types and d.rows == 16
+        if d.tile is Memory.MMA and d.sum == sums and d.factors == types and d.rows == 16
         and (d.depth == 8) == p.rounds
     ]  # fmt: skip
-    if not fitting:
-        return None
-    return replace(p, dot=max(fitting, key=lambda d: d.columns if d.columns <= 16 else 0))
+    return [max(fitting, key=lambda d: d.columns if d.columns <= 16 else 0)] if fitting else []
+
+
+def aligned(graph: Graph, reads: Iterable[ir.Access]) -> bool:
+    """Whether rows of these arrays are whole vectors at typical sizes."""
+    return all(_row_length(graph, a) * a.type.element.bytes % ALIGNED == 0 for a in reads)
+
+
+def _row_length(graph: Graph, a: ir.Access) -> int:
+    if a.name in graph.funcs:
+        return length(graph.box(a.name)[-1])
+    extent = next(i.extents[-1] for i in graph.pipeline.inputs if i.name == a.name)
+    span = index_span(extent, graph.sizes, {})
+    return 0 if span is None else span[0]

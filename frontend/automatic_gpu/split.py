@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.automatic_gpu.device import LAUNCH, MEMORY_BYTES, PROCESSORS
+from hbc.frontend.automatic_gpu.elements import element_lines
 from hbc.frontend.automatic_gpu.products import Product
 from hbc.frontend.costs.graph import Graph
 from hbc.ir.lang import nodes as ir
@@ -17,6 +18,8 @@ from hbc.ir.lang.walk import substitute
 PIECES = (4, 8, 16, 32, 64)
 LEAST = 256  # steps of a piece
 WHOLE = 64  # pieces begin at multiples of it
+AT_ONCE = 8  # pieces that a thread loads before it adds them
+LOADED = 700.0  # cycles until these are there
 
 
 def in_pieces(graph: Graph, p: Product, count: int) -> tuple[Product, int] | None:
@@ -47,7 +50,8 @@ def in_pieces(graph: Graph, p: Product, count: int) -> tuple[Product, int] | Non
 def gathering(p: Product, pieces: int) -> float:
     """Cycles of the kernel that adds the pieces, and of what goes through memory for it."""
     results = math.prod(p.extents[v] for v in p.step.pure)
-    return LAUNCH + results * 4 * (2 * pieces + 1) / MEMORY_BYTES
+    moved = results * 4 * (2 * pieces + 1) / MEMORY_BYTES
+    return LAUNCH + LOADED * -(-pieces // AT_ONCE) + moved
 
 
 def split_lines(
@@ -59,3 +63,16 @@ def split_lines(
     factored = (call("split", [p.deep, outer, rest, steps]), call("rfactor", [outer, s]))
     own = ["compute_root()", call("reorder_storage", list(piece.step.pure))]
     return [Line(p.step.text, factored)], own
+
+
+def gathering_lines(graph: Graph, p: Product, pieces: int) -> list[Line]:
+    """What adds the pieces: the kernel of the holder, whose threads load several at once."""
+    assert p.holder is not None
+    level = graph.name(graph.funcs[p.holder].variables[-1], "i")
+    s = graph.name(p.deep, "s")
+    so, si = graph.name(s, "o"), graph.name(s, "i")
+    at_once = (call("split", [s, so, si, min(AT_ONCE, pieces)]), call("unroll", [si]))
+    return [
+        *(element_lines(graph, p.holder, [], vectors=False) or []),
+        Line(p.sums, (call("compute_at", [p.holder, level]),)), Line(p.step.text, at_once),
+    ]  # fmt: skip

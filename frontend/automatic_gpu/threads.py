@@ -15,7 +15,7 @@ from hbc.frontend.automatic_gpu.device import (
     Held,
 )
 from hbc.frontend.automatic_gpu.grids import one_grid
-from hbc.frontend.automatic_gpu.product_lines import staged
+from hbc.frontend.automatic_gpu.product_lines import holder_of, staged
 from hbc.frontend.automatic_gpu.products import Product
 from hbc.frontend.costs.graph import Graph
 from hbc.frontend.costs.moves import Move, move
@@ -85,10 +85,7 @@ def thread_cycles(p: Product, b: ThreadBlock, registers: int | None = None) -> f
 
 def thread_lines(graph: Graph, p: Product, b: ThreadBlock, own: list[str]) -> list[Line]:
     """`own`: what the holder's first line begins with."""
-    name = p.holder
-    if name is None:
-        (reader,) = {s.func for s in graph.readers(p.sums)}
-        name = f"{p.sums}.in({reader})"
+    name = holder_of(graph, p)
     outer = [v for v in p.step.pure if v not in (p.rows, p.columns)]
     marked, cut, level = _holder(graph, p, b, outer)
     (_, rt, rv), (_, ct, cv) = (_names(graph, v) for v in (p.rows, p.columns))

@@ -3,7 +3,7 @@ says otherwise. What was asked spans the space that `hbc tune` searches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TypeVar
 
@@ -12,6 +12,8 @@ from hbc.ir.ground.record import mutable
 Option = None | bool | int | str | Sequence["Option"]  # as JSON has them
 Point = Mapping[str, Option]
 T = TypeVar("T", bound=Option)
+W = TypeVar("W")
+SHOWN = 12  # options of a choice among many
 
 
 @mutable
@@ -48,3 +50,12 @@ def as_json(option: Option) -> Option:
     if isinstance(option, Sequence) and not isinstance(option, str):
         return tuple(as_json(o) for o in option)
     return option
+
+
+def picked(choices: Choices, name: str, ways: Sequence[W], said: Callable[[W], Option]) -> W | None:
+    """The way that is wanted, of many that a model ranks; None where there is none. `said`: a way as JSON has
+    it. The first few are options."""
+    if not ways:
+        return None
+    by_option = {said(way): way for way in reversed(ways[:SHOWN])}
+    return by_option[choices.pick(name, said(ways[0]), [said(w) for w in ways[1:SHOWN]])]

@@ -23,22 +23,23 @@ from hbc.ir.meaning.numpy_types import numpy_dtype
 KERNELS = Path(__file__).parent / "kernels"
 SAMPLES = Path(__file__).parents[3] / "samples"
 CUDA = TARGETS["cuda"]
+USUAL, GROUPS = "sm_80,sm_90", "sm_90"  # without groups of warps, and with them
 
 
-def made(name: str, **sizes: int) -> Automatic:
+def made(name: str, archs: str = USUAL, **sizes: int) -> Automatic:
     """The schedule for a kernel of the folder at such typical sizes."""
-    return of_file(KERNELS / f"{name}.hb", **sizes)
+    return of_file(KERNELS / f"{name}.hb", archs, **sizes)
 
 
-def of_file(kernel: Path, **sizes: int) -> Automatic:
+def of_file(kernel: Path, archs: str = USUAL, **sizes: int) -> Automatic:
     """The same for any file; once for each, as several tests look at it."""
-    return _made(kernel, tuple(sizes.items()))
+    return _made(kernel, archs, tuple(sizes.items()))
 
 
 @cache
-def _made(kernel: Path, sizes: tuple[tuple[str, int], ...]) -> Automatic:
+def _made(kernel: Path, archs: str, sizes: tuple[tuple[str, int], ...]) -> Automatic:
     p = load_pipeline(kernel, {})
-    found = automatic(p, CUDA, {n: str(v) for n, v in sizes}, False)
+    found = automatic(p, CUDA, {n: str(v) for n, v in sizes}, False, archs)
     assert found is not None
     return found
 
@@ -59,10 +60,12 @@ def drawn(
     return arrays
 
 
-def mistakes(name: str, folder: Path, *tried: Mapping[str, int], **typical: int) -> int:
+def mistakes(
+    name: str, folder: Path, *tried: Mapping[str, int], archs: str = USUAL, **typical: int
+) -> int:
     """Elements that are wrong, at all of these sizes; outputs are poisoned before each call."""
     p = load_pipeline(KERNELS / f"{name}.hb", {})
-    kernel = made(name, **typical).kernel
+    kernel = made(name, archs, **typical).kernel
     used = kernel.instructions
     library = CudaLibrary(emit_cuda(kernel, CUDA), folder, "-Wno-maybe-uninitialized")
     random = np.random.default_rng(17)

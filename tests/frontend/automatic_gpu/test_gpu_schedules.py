@@ -33,6 +33,8 @@ SHAPES = {
     "batched": ("fuse(b, h, bf)", "store_in(mma_accumulator)", "pipeline(ko, "),
     "conv_same": ("store_in(mma_accumulator)", "P.compute_at(acc.update, "),
     "conv_strided": ("store_in(mma_accumulator)", "I.in(acc).compute_at(acc.update, co)"),
+    "filter_2d": ("store_in(mma_accumulator)", "pipeline(sc, 2)", "vectorize(ri)"),
+    "filter_half": ("store_in(mma_accumulator)", "pipeline(rc, 2)", "split(yi, yw, yv, 2)"),
     "gemm_f32": ("store_in(registers)", "pipeline(ko, 3)"),
     "gemm_tf32": ("store_in(mma_accumulator)", "split(ki, kt, kv, 8)"),
     "gemm_u8s8": ("store_in(mma_accumulator)", "reorder_storage(j, k)"),
