@@ -31,7 +31,7 @@ from hbc.ir.lang.show import show
 # are; and rows of the image for which that is loaded once. A Xeon with AMX does 256 taps in 0.8 of the time.
 TAPS = (256, 64)
 BANDED_ROWS = 2
-LEAST_TAPS = 32
+LEAST_TAPS = (32, 16)  # of them otherwise
 KEPT_BITS = 32  # of neighbouring steps that a tile keeps together
 WORTH = 2.0  # times as fast by the model is what a copy of an operand is made for
 GROUP = 1 << 20  # bytes of columns that stay in the second cache while all rows pass by
@@ -376,4 +376,5 @@ def _row_update(graph: Graph, s: Step, together: tuple[str, ...]) -> list[Line]:
     for taps in TAPS if evaluate(extent) is None else ():
         if known >= taps:
             lines.append(Line(s.text, (f"specialize({show(extent)} % {taps} == 0)", *chain(taps))))
-    return [*lines, Line(s.text, chain(LEAST_TAPS))]
+    least = next((taps for taps in LEAST_TAPS if taps <= known), LEAST_TAPS[-1])
+    return [*lines, Line(s.text, chain(least))]

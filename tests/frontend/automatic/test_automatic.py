@@ -126,6 +126,15 @@ def test_products_that_instructions_do_are_given_to_them(
     assert found.kernel.instructions
 
 
+@pytest.mark.parametrize(("taps", "depth"), [("16", 16), ("40", 32), ("300", 32)])
+def test_taps_of_a_product_are_no_more_than_there_are(taps: str, depth: int) -> None:
+    """Where 16 were cut from 32 all of them were a tail, which took twice the time."""
+    given = {"TI": "u8", "TK": "i8", "TO": "i32", "H": "512", "W": "512", "T": taps}
+    found = automatic(load_pipeline(SAMPLES / "conv2d.hb", given), TARGETS["amx"], given, False)
+    assert found is not None and found.refused == ()
+    assert f"acc.update.split(r, ro, ri, {depth})" in found.text
+
+
 @pytest.mark.parametrize("target", ["avx512vnni", "arm_dot", "amx"])
 def test_sums_of_an_output_go_where_instructions_want_them(target: str) -> None:
     """In a Func of their own; at sizes with tails in all directions."""
