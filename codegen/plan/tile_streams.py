@@ -129,11 +129,12 @@ class _Groups:
 
 def _later(loops: tuple[_Loop, ...], loads: list[_Load]) -> set[str]:
     """The tiles that come again, but later than others."""
+    loads = [_but_for_slides(loops, load, loads) for load in loads]
     again = {load.tile: a for load in loads if (a := _again(loops, load)) is not None}
     if not again:
         return set()
     soonest = max(again.values())
-    between = {load.tile: _bytes(loops[soonest + 1 :], load, loads) for load in loads}
+    between = {load.tile: _bytes(loops[soonest + 1 :], load) for load in loads}
     kept = [b for tile, b in between.items() if again.get(tile) == soonest]
     if _at_most(KEPT, between.values()) or _at_most(LITTLE, kept):
         return set()
@@ -151,15 +152,21 @@ def _again(loops: tuple[_Loop, ...], load: _Load) -> int | None:
     return next((n for n in reversed(range(len(loops))) if loops[n].id not in load.varies), None)
 
 
-def _bytes(loops: tuple[_Loop, ...], load: _Load, loads: list[_Load]) -> int | None:
+def _bytes(loops: tuple[_Loop, ...], load: _Load) -> int | None:
     """What is loaded in the loops; None where that is known only when the program runs."""
     size = load.bytes
     for loop in loops:
-        if loop.id in load.varies and not _slides(loop, load, loads):
+        if loop.id in load.varies:
             if loop.extent is None:
                 return None
             size *= loop.extent
     return size
+
+
+def _but_for_slides(loops: tuple[_Loop, ...], load: _Load, loads: list[_Load]) -> _Load:
+    """Without the loops along which windows slide, as over an image: they load nearly the same again."""
+    sliding = {n.id for n in loops if n.id in load.varies and _slides(n, load, loads)}
+    return replace(load, varies=load.varies - sliding) if sliding else load
 
 
 def _slides(loop: _Loop, load: _Load, loads: list[_Load]) -> bool:

@@ -64,6 +64,7 @@ OF_A, OF_B = "16 * io * A_stride0 + 32 * ko", "16 * jo * B_stride1 + 16 * ko * B
         # Windows of an image: a step further they are the rows that were there, but for one.
         ((*GEMM[:2], ("s", "3"), ("ko", "10")), f"{OF_A} + s * A_stride0", f"{OF_B} + s * 9", set()),
         ((*GEMM[:2], ("s", "3"), ("ko", "10")), f"{OF_A} + s * 9", f"{OF_B} + s * 9", {"b"}),
+        ((*OTHER[:2], ("s", "3"), ("ko", "10")), f"{OF_A} + s * A_stride0", f"{OF_B} + s * 9", set()),
     ],
 )  # fmt: skip
 def test_what_comes_again_later_is_streamed(
