@@ -30,7 +30,7 @@ from hbc.ir.lang.walk import (
 MOST_PARAMETERS: Final = 20
 LEAST_LINES: Final = 5
 """Of what becomes a function, and saved by it."""
-LEAST_WORK: Final = 256
+LEAST_WORK: Final = 64
 """Operations that are worth a call."""
 LEAST_AROUND: Final = 1024
 """Operations of an iteration of the loop around, beside which a call takes no time."""

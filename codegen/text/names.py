@@ -44,7 +44,7 @@ _FLOAT_FUNCTION = re.compile(
 _FIXED_WIDTH = re.compile(r"(u?int(_least|_fast)?\d+_t|u?int(max|ptr)_t|U?INT\w*_(MAX|MIN|C))$")
 # Functions that `prelude` may add, such as `min_i32` or `load_u8x8`.
 _HELPER = re.compile(
-    r"(abs|add|apart|bits|bf16_from|div|f16_from|f32_from|first|gather|hold|last|least|load|lut|max|min|mod|most"
+    r"(abs|add|apart|at_least|at_most|bits|clamped|bf16_from|div|f16_from|f32_from|first|gather|hold|last|least|load|lut|max|min|mod|most"
     r"|mul|neg|odd|repeat|scatter|shl|shr|store|sub|to|word)(_[a-z0-9_]+)?"
     r"_(bool|bf16|[iuf](8|16|32|64))(x\d+)*(_\w+)?$|allocate$|join_\d+x\d+$|widened_mask$"
 )

@@ -9,12 +9,13 @@ from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type, constant
 from hbc.codegen.text.unit import ADD, LOGIC_OR, Unit
 from hbc.codegen.vector.held_index import can_be_cut, held_index, under_mask
-from hbc.codegen.vector.machine import machine_of
+from hbc.codegen.vector.limited import limited
+from hbc.codegen.vector.machine import kept, machine_of
 from hbc.codegen.vector.spilled_mask import each_live_lane, spilled_mask
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
-from hbc.ir.lang.types import BOOL, U8, DType, Memory
+from hbc.ir.lang.types import BOOL, U8, Memory
 from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.small_table import is_in_small_table, narrow_places, place_type
@@ -32,8 +33,8 @@ def load(e: ir.Load, unit: Unit) -> str:
         return machine.registers.zero(U8 if t == BOOL else t, lanes)
     known, access = lane_offsets(e.index), machine.accesses
     if known is None:
-        found = access.rows(e, unit) or _in_table(e, unit) or access.gather(e, unit)
-        return found or _by_lane(e, unit)
+        found = access.rows(e, unit) or limited(e, unit) or _in_table(e, unit)
+        return found or access.gather(e, unit) or _by_lane(e, unit)
     base, offsets = known
     base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
     if offsets == tuple(range(lanes)):
@@ -101,17 +102,7 @@ def _register(e: ir.Load, unit: Unit) -> str:
         raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
     if e.mask is None:
         return name
-    return _kept(name, e.mask, t, unit)
-
-
-def _kept(text: str, mask: ir.Expr, t: DType, unit: Unit) -> str:
-    """A vector with zeros where the mask does not hold."""
-    lanes, machine = mask.type.lanes, machine_of(unit)
-    condition = machine.masks.text(mask, t.bits, unit)
-    if machine.has("keep", t.name):
-        return machine.put("keep", t, lanes, (condition, text), unit)
-    nothing = machine.registers.zero(t, lanes)
-    return machine.put("select", t, lanes, (condition, text, nothing), unit)
+    return kept(name, e.mask, t, unit)
 
 
 def _in_table(e: ir.Load, unit: Unit) -> str | None:
@@ -135,7 +126,7 @@ def _in_table(e: ir.Load, unit: Unit) -> str | None:
         return [unit.printers.vector(cut, unit) for cut in cuts]
 
     text = machine.accesses.looked_up(buffer.text, buffer.extent, parts, t, lanes, unit)
-    return text if text is None or e.mask is None else _kept(text, e.mask, t, unit)
+    return text if text is None or e.mask is None else kept(text, e.mask, t, unit)
 
 
 def _by_lane(e: ir.Load, unit: Unit) -> str:

@@ -106,7 +106,9 @@ class Accesses:
 class Shuffles:
     """Lanes of registers: `copies` of a short vector, `picked` lanes of one vector (its text and lanes),
     and of the pieces of a buffer in registers; `block`: some neighbouring lanes of a register; `widened`:
-    picked lanes of such pieces (from an element type, to another of more bits), which need not be as long."""
+    picked lanes of such pieces (from an element type, to another of more bits), which need not be as long.
+    `by_places`: lanes of a register by a vector of their numbers, integers as wide; None where there is no
+    permute for that."""
 
     copies: Callable[[ir.Broadcast, Unit], str]
     picked: Callable[[str, int, Sequence[int], DType, Unit], str | None]
@@ -115,6 +117,7 @@ class Shuffles:
     widened: Callable[[Mapping[Piece, str], Sequence[int], DType, DType, Unit], str | None] = (
         lambda *_: None
     )
+    by_places: Callable[[str, str, DType, int, Unit], str | None] = lambda *_: None
 
 
 def as_it_is(text: str, value: ir.Expr, unit: Unit) -> str:
@@ -179,3 +182,13 @@ def machine_of(unit: Unit) -> Machine:
     if not isinstance(found, Machine):
         raise InternalError(f"codegen: vectors for the target `{unit.target.name}`")
     return found
+
+
+def kept(text: str, mask: ir.Expr, t: DType, unit: Unit) -> str:
+    """A vector with zeros where the mask does not hold."""
+    lanes, machine = mask.type.lanes, machine_of(unit)
+    condition = machine.masks.text(mask, t.bits, unit)
+    if machine.has("keep", t.name):
+        return machine.put("keep", t, lanes, (condition, text), unit)
+    nothing = machine.registers.zero(t, lanes)
+    return machine.put("select", t, lanes, (condition, text, nothing), unit)

@@ -7,13 +7,10 @@ from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.load import address
 from hbc.codegen.vector.machine import machine_of
 from hbc.codegen.vector.store import value_text
-from hbc.codegen.x86.apart import elements_apart
 from hbc.codegen.x86.functions import register_mask
 from hbc.codegen.x86.types import (
     all_lanes,
     fill,
-    joined,
-    lane_value,
     prefix,
     register_lanes,
     setr,
@@ -24,9 +21,8 @@ from hbc.codegen.x86.types import (
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.types import BOOL, I32, U8, DType
-from hbc.ir.lang.walk import nodes
 from hbc.ir.vectors.lane_offsets import lane_offsets
-from hbc.ir.vectors.take import Take, integer
+from hbc.ir.vectors.take import integer
 
 
 def load_live(e: ir.Load, base: ir.Expr, unit: Unit) -> str:
@@ -120,74 +116,6 @@ def _storer(t: DType, lanes: int, unit: Unit) -> str:
         body = f"    const {holder} bits = ({holder}){take};\n    memcpy(p, &bits, sizeof bits);\n"
     head = f"static inline void {name}({c_type(t)} *p, {_vector_type(t, lanes)} x)"
     return unit.prelude.add(name, f"{head}\n{{\n{body}}}\n")
-
-
-def gather(e: ir.Load, unit: Unit) -> str | None:
-    """Through an index vector where there is an instruction for it; or elements evenly apart."""
-    t, lanes = e.type.element, e.type.lanes
-    if e.mask is not None:
-        return None
-    if t.bits >= 32 and lanes * t.bits >= 128:
-        base, index = _split(e.index)
-        if index is not None:
-            return _gather_text(address(e.buffer, base, unit), index, t, lanes, unit)
-    if t == BOOL:
-        return None
-    places = [Take()(e.index, (lane,)) for lane in range(lanes)]
-    return elements_apart(e.buffer, places, t, lambda x: lane_value(x, t), unit)
-
-
-def _split(index: ir.Expr) -> tuple[ir.Expr, ir.Expr | None]:
-    """The index as a scalar plus a vector that is not merely a ramp with an unknown step."""
-    scalars: list[ir.Expr] = []
-    vectors: list[ir.Expr] = []
-    stack = [index]
-    while stack:
-        match stack.pop():
-            case ir.Binary(op=ir.Op.ADD, a=a, b=b):
-                stack += [b, a]
-            case ir.Broadcast(value=v) if v.type.lanes == 1:
-                scalars.append(v)
-            case other:
-                vectors.append(other)
-    base: ir.Expr = ir.Const(0, index.type.with_lanes(1))
-    for part in scalars:
-        base = add(base, part)
-    rest: ir.Expr | None = None
-    for part in vectors:
-        if not any(isinstance(n, ir.Cast | ir.Load) for n in nodes(part)):
-            return base, None  # cheaper lane by lane
-        rest = part if rest is None else ir.Binary(ir.Op.ADD, rest, part)
-    return base, rest
-
-
-def _gather_text(at: str, index: ir.Expr, t: DType, lanes: int, unit: Unit) -> str:
-    size, scale = t.bits * lanes, t.bits // 8
-    if isinstance(index, ir.Cast) and index.value.type.element.is_int:
-        narrow = index.value
-        s = narrow.type.element
-        if s.bits < 32 or s == I32:
-            small = narrow if s == I32 else ir.Cast(I32(lanes), narrow)
-            return _gather_call("i32", at, unit.printers.vector(small, unit), t, size, scale)
-    if lanes * 64 <= unit.target.vector_bits:
-        return _gather_call("i64", at, unit.printers.vector(index, unit), t, size, scale)
-    half = lanes // 2
-    low, high = (
-        _gather_text(at, Take()(index, tuple(range(s, s + half))), t, half, unit) for s in (0, half)
-    )
-    return joined(low, high, t, half)
-
-
-def _gather_call(kind: str, at: str, index: str, t: DType, size: int, scale: int) -> str:
-    """The 256-bit forms take the pointer first, the 512-bit ones last."""
-    lanes = size // t.bits
-    wide = lanes * int(kind[1:]) if kind == "i64" else size
-    name = f"{kind}gather_{suffix(t)}"
-    if max(wide, size) == 512:
-        return f"_mm512_{name}({index}, {at}, {scale})"
-    p = "_mm256" if max(wide, size) == 256 else "_mm"
-    pointer = at if t.is_float else f"(const {'int' if t.bits == 32 else 'long long'} *){at}"
-    return f"{p}_{name}({pointer}, {index}, {scale})"
 
 
 def scatter(s: ir.Store, unit: Unit) -> bool:

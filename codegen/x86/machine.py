@@ -11,14 +11,15 @@ from hbc.codegen.vector.cast import convert
 from hbc.codegen.vector.lane_masks import LANE_MASKS
 from hbc.codegen.vector.machine import Accesses, Machine, Shuffles, as_it_is
 from hbc.codegen.vector.predicates import PREDICATES
-from hbc.codegen.x86.access import gather, load_live, load_text, scatter, store
+from hbc.codegen.x86.access import load_live, load_text, scatter, store
 from hbc.codegen.x86.convert import AVX2_CASTS, AVX512_CASTS, VIA
 from hbc.codegen.x86.functions import halving_fold
+from hbc.codegen.x86.gather import gather
 from hbc.codegen.x86.hold import held, held_if_widened
 from hbc.codegen.x86.known import known_shuffle, widened_bytes
 from hbc.codegen.x86.narrow import saturated_by_moves, saturated_by_packs
 from hbc.codegen.x86.ops import AVX2_ROWS, AVX512_ROWS
-from hbc.codegen.x86.permute import permuted, picked, shuffled, source
+from hbc.codegen.x86.permute import by_places, permuted, picked, shuffled, source
 from hbc.codegen.x86.repeat import repeated, repeated_word
 from hbc.codegen.x86.rows import load_rows, repeated_group
 from hbc.codegen.x86.small_table import looked_up
@@ -77,7 +78,7 @@ AVX512 = Machine(
     accesses=Accesses(
         load_text, load_live, store, _group_again, permuted, load_rows, gather, scatter, looked_up
     ),
-    shuffles=Shuffles(repeated, picked, _pieces, block_of, widened_bytes),
+    shuffles=Shuffles(repeated, picked, _pieces, block_of, widened_bytes, by_places),
     fold=halving_fold,
     element=lane_value,
     narrowed=saturated_by_moves,

@@ -23,7 +23,7 @@ from hbc.codegen.x86.types import (
     vector_type,
 )  # fmt: skip
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.types import I8, I32, DType
+from hbc.ir.lang.types import F32, I8, I32, DType
 from hbc.ir.vectors.take import integer, progression
 
 MOST_LOADS = 4  # more than that, and loading lane by lane is as fast
@@ -64,6 +64,18 @@ def picked(text: str, lanes: int, picks: Sequence[int], t: DType, unit: Unit) ->
         body = f"static inline {result} {name}({argument} v)\n{{\n    return {value};\n}}\n"
         unit.prelude.add(name, body)
     return f"{name}({text})"
+
+
+def by_places(text: str, places: str, t: DType, lanes: int, unit: Unit) -> str | None:
+    """Lanes by numbers in a register, of elements that there is a permute for."""
+    if t.bits == 32 and lanes * t.bits <= 128:  # AVX has it of floats
+        moved = f"_mm_permutevar_ps({cast_register(text, t, F32, 4)}, {places})"
+        return cast_register(moved, F32, t, 4)
+    if t.bits == 32 and lanes * t.bits == 256:
+        return f"_mm256_permutevar8x32_{suffix(t)}({text}, {places})"
+    if t.bits < 32 or lanes * t.bits < 256 or unit.target.vector_bits < 512:
+        return None
+    return f"{prefix(t, lanes)}_permutexvar_{suffix(t)}({places}, {text})"
 
 
 def _picked(text: str, lanes: int, picks: Sequence[int], t: DType, unit: Unit) -> str:

@@ -41,7 +41,7 @@ def load_rows(e: ir.Load, unit: Unit) -> str | None:
     """The C text of the load; None when the rows are too short or too many, or have gaps."""
     t, n = e.type.element, e.type.lanes
     rows = lane_rows(e.index)
-    if t == BOOL or rows is None or n * t.bits not in (128, 256, 512) or not _is_divisible(e.mask):
+    if t == BOOL or rows is None or n * t.bits not in (128, 256, 512) or not is_divisible(e.mask):
         return None
     runs = [run for row in rows for part in _distinct(row) for run in _runs(part)]
     width = gcd(n, *(len(run.lanes) for run in runs))
@@ -60,7 +60,7 @@ def repeated_group(e: ir.Load, offsets: tuple[int, ...]) -> ir.Broadcast | None:
     n = next((i for i in range(1, len(offsets)) if offsets[i] != offsets[0] + i), len(offsets))
     if n in (1, len(offsets)) or offsets != offsets[:n] * (len(offsets) // n):
         return None
-    if not _is_divisible(e.mask):
+    if not is_divisible(e.mask):
         return None
     first = tuple(range(n))
     live = None if e.mask is None else Take()(e.mask, first)
@@ -74,7 +74,7 @@ def repeated_group(e: ir.Load, offsets: tuple[int, ...]) -> ir.Broadcast | None:
     )
 
 
-def _is_divisible(mask: ir.Expr | None) -> bool:
+def is_divisible(mask: ir.Expr | None) -> bool:
     """Whether lanes of a mask can be taken: not those of a variable, which are in a register."""
     if mask is None:
         return True
