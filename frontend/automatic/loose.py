@@ -7,6 +7,7 @@ from hbc.frontend.automatic.scans import scan_lines, scan_of
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.automatic.update_kinds import UpdateKind, kind_of
+from hbc.frontend.costs.dots import dot_along
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, sums_along
 from hbc.frontend.costs.machine import Machine
@@ -66,10 +67,18 @@ def partial_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> li
     count = graph.choices.pick(f"{s.text}.partial", PARTIAL, (2, 8, 1))
     outer, inner, lane = (graph.name(along, "o"), graph.name(along, "i"), graph.name("u", ""))
     partial = f"{s.func}_{lane}"
-    lines = [
-        Line(s.text, (call("split", [along, outer, inner, count * width]),
-                      call("rfactor", [inner, lane]))),
-    ]  # fmt: skip
+    dot = dot_along(graph, s, along)
+    cut = [call("split", [along, outer, inner, count * width])]
+    each: tuple[str, ...] = ()  # the steps that an instruction adds to one sum
+    if dot is not None:
+        width, whole = dot.columns, inner
+        inner, step = graph.name(along, "v"), graph.name(along, "q")
+        cut = [
+            call("split", [along, outer, whole, count * width * dot.depth]),
+            call("split", [whole, inner, step, dot.depth]),
+        ]
+        each = (step,)
+    lines = [Line(s.text, (*cut, call("rfactor", [inner, lane])))]
     # Results of several values are put together one after the other.
     rest = ["atomic()", call("vectorize", [inner])] if is_sum(func) else []
     if placed.at is None and s.pure:
@@ -81,8 +90,9 @@ def partial_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> li
     marks = (call("vectorize", [lane, width]), call("unroll", [lane]))
     lines.append(Line(partial, (place, *kept, *marks)))
     others = [r for r in s.reduce if r != along]
-    order = [*func.variables, *others, outer, lane]
-    lines.append(Line(f"{partial}.update", (call("reorder", order), *marks)))
+    order = [*func.variables, *others, outer, lane, *each]
+    steps = [m for v in each for m in ("atomic()", call("vectorize", [v]))]
+    lines.append(Line(f"{partial}.update", (call("reorder", order), *steps, *marks)))
     return lines
 
 

@@ -132,6 +132,14 @@ def dot_for(graph: Graph, s: Step, dots: Iterable[Dot], tiles: bool) -> Dot | No
     return _fitting(factors, graph.funcs[s.func].element, dots, tiles)
 
 
+def dot_along(graph: Graph, s: Step, along: str) -> Dot | None:
+    """The instruction for sums whose lanes are steps along a reduction, where both factors are neighbours."""
+    dot, factors = dot_for(graph, s, graph.dots, False), factors_of(graph, s)
+    if dot is None or factors is None:
+        return None
+    return dot if all(move(a, along) is Move.NEXT for a in factors) else None
+
+
 def _fitting(
     factors: tuple[ir.Access, ir.Access], element: DType, dots: Iterable[Dot], tiles: bool
 ) -> Dot | None:

@@ -146,6 +146,17 @@ def test_sums_of_an_output_go_where_instructions_want_them(target: str) -> None:
     assert exit_code_of([*arguments, "--trials", "1"]) == 0
 
 
+@pytest.mark.parametrize("target", ["avx512vnni", "avxvnni", "arm_dot"])
+def test_bytes_by_a_vector_are_summed_by_dot_products_along_the_rows(target: str) -> None:
+    """Each adds neighbours of both operands to a lane of partial sums; at sizes with tails."""
+    kernel = KERNELS / "gemv_u8s8.hb"
+    found = made(kernel, target)
+    assert "split(ki, kv, kq, 4).rfactor(kv, u)" in found.text and "vectorize(kq)" in found.text
+    assert found.kernel.instructions and not found.refused
+    arguments = ["verify", str(kernel), "--schedule", "auto", "--target", target, "--no-native"]
+    assert exit_code_of([*arguments, "--trials", "1"]) == 0
+
+
 @pytest.mark.parametrize(
     ("sample", "size", "group"),
     [("gemm_bf16", 512, 0), ("gemm_bf16", 1024, 16), ("gemm_bf16", 2048, 8),
