@@ -11,10 +11,12 @@ import numpy as np
 from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, size_of, texts_of
 from hbc.cli.api.arrays import CPU, copy_values, like, place
 from hbc.cli.api.int4 import Shapes, in_bytes
+from hbc.cli.api.misaligned import on_copies
 from hbc.cli.api.packed import Packed, call_packed
 from hbc.cli.api.ready import Ready
 from hbc.cli.api.seen import seen, taken
 from hbc.cli.files.scalars import parameters
+from hbc.codegen.c.codes import ALIGN, code_kind
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, InternalError
 from hbc.ir.lang.target import GPU
 
@@ -201,11 +203,29 @@ class Calls:
             code = self._on_gpu(plan, library, passed, stream)
         else:
             code = plan.call(library, passed, stream)
+        if code != 0 and code_kind(code) == ALIGN and plan.device == CPU:
+            aligned = self._aligned(plan, values, outs)
+            if aligned is not None:
+                return aligned
         if code != 0:
             raise library.error(code, texts_of(plan))
         if len(outs) == 1:
             return outs[0]
         return dict(zip(self._outputs, outs, strict=True))
+
+    def _aligned(self, plan: Plan, values: Sequence[Any], outs: Sequence[Any]) -> Any:
+        """What the call gives where arrays begin in the middle of an element; None where none does."""
+        sizes = dict(zip(plan.names, plan.sizes, strict=True))
+        named = {name: size for name, size in sizes.items() if name in self._sizes}
+        takes = [take for _, take, _ in self._parameters]
+        arrays = [v for v, take in zip(values, takes, strict=True) if take is None]
+
+        def call(arrays: Sequence[Any], outs: Sequence[Any]) -> Any:
+            left = iter(arrays)
+            again = [next(left) if t is None else v for v, t in zip(values, takes, strict=True)]
+            return self.call(again, outs or None, None, named)
+
+        return on_copies(arrays, outs, call)
 
     def _on_gpu(self, plan: Plan, library: Library, passed: list[Any], stream: int | None) -> int:
         from hbc.cli.api.gpu_device import current, is_current

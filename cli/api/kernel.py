@@ -46,7 +46,8 @@ class Kernel:
         """Runs the kernel. `arrays` are the inputs, a number for each scalar; `named` gives inputs, and
         sizes that no array decides, by name. `out` takes the result: an array, or a dictionary or sequence
         of them where there are several outputs; without it, arrays like the first input are made. No
-        array is copied: rows may lie apart, the elements of a row may not. An output that aliases an input
+        array is copied, but one that begins in the middle of an element: rows may lie apart, the elements of
+        a row may not. An output that aliases an input
         overwrites it and is that array, unless `out` has another one, to which the input is copied.
         `stream`: on a GPU, the number of the stream that the work is queued in; the call does not wait.
 
