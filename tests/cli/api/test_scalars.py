@@ -1,9 +1,15 @@
 """Scalars: numbers that each call is given, of every type, on every target, and what is no such number."""
 
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import hbc
+from hbc.codegen.build.processor import cpu_features
+from hbc.codegen.build.soft_vectors import FLAGS, functions_for
+from hbc.codegen.build.toolchain import all_compilers
 from hbc.ir.lang.types import DTYPES
 
 SHIFTED = """
@@ -152,3 +158,48 @@ def test_numbers_of_python_are_rounded_as_those_of_numpy() -> None:
     for value in (beyond, -beyond, 1e300):
         with pytest.raises(ValueError, match="too large for f32"):
             kernel(value, 0.0)
+
+
+STACKS = r"""
+#include "kernel.h"
+#include <stdlib.h>
+
+/* The stack begins 16 bytes further down each time. */
+int main(int count, char **words)
+{
+    char *pad = __builtin_alloca(16 * (size_t)atoi(words[count - 1]) + 16);
+    __asm__ volatile("" : : "r"(pad) : "memory");
+    int32_t x[20] = {0};
+    double y[20];
+    for (int n = 1; n <= 20; ++n)
+        if (kernel(n, x, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1.5f, 2.5, 1, y))
+            return 1;
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif("avx2" not in cpu_features(), reason="this processor has no AVX2")
+def test_functions_that_stand_for_instructions_on_any_stack(tmp_path: Path) -> None:
+    """gcc 12 took vectors in memory to be aligned there, for half of all stacks."""
+    kernel = hbc.compile(EVERY, target="avx512")
+    (tmp_path / "kernel.h").write_text(kernel.header)
+    (tmp_path / "kernel.c").write_text(functions_for(kernel.source) + kernel.source)
+    (tmp_path / "stacks.c").write_text(STACKS)
+    for compiler in (c for c in all_compilers() if c.kind in ("gcc", "clang")):
+        words = [
+            *compiler.command,
+            "-std=gnu11",
+            "-O3",
+            *FLAGS,
+            "kernel.c",
+            "stacks.c",
+            "-o",
+            "stacks",
+        ]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        for start in range(8):
+            assert subprocess.run([tmp_path / "stacks", str(start)]).returncode == 0, (
+                compiler.command
+            )
