@@ -94,7 +94,7 @@ LONGEST_START = 1.0  # seconds
     help="Write the cheapest solution as code for the target; `-` is stdout.",
 )
 @click.option(
-    "--type", "element", metavar="TYPE", help="The elements in the code: f32, u8, i16, ..."
+    "--type", "element", metavar="TYPE", help="The elements in the code: f32, u8, i16, u4, u1, ..."
 )
 @click.option(
     "--learn",

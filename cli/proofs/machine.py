@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 
 from hbc.cli.proofs.formulas import Described, described, located, value
-from hbc.cli.proofs.statement import Ints, need
+from hbc.cli.proofs.statement import Ints, need, whole
 
 DESCRIPTIONS = Path(__file__).parents[2] / "codegen" / "isa"
 # and the bytes of a register
+BELOW_BYTES = {"avx512_bits.sf": 64, "avx2_bits.sf": 32, "neon_bits.sf": 16}
 MACHINES = {
-    "avx512_shuffles.sf": 64,
-    "avx2_shuffles.sf": 32,
-    "neon_moves.sf": 16,
-    "sve_moves.sf": 32,
-}
+    "avx512_shuffles.sf": 64, "avx2_shuffles.sf": 32, "neon_moves.sf": 16, "sve_moves.sf": 32, **BELOW_BYTES,
+}  # fmt: skip
+GRAINS = ((8,), (1, 4))  # bits of an element
 MOST_FORMS = 1 << 20
 
 
@@ -36,11 +35,16 @@ class Machine:
     instructions: Mapping[str, Described]
 
 
-def read_machine(file: Any, vbmi: int) -> Machine:
-    """Of the files that come with hbc; elements are bytes."""
-    need(file in MACHINES, "its instructions are described nowhere")
-    names: dict[str, int] = {"n": MACHINES[file]}
-    settings = {"bits": 8, "vbmi": vbmi}
+def read_machine(line: Mapping[str, Any]) -> Machine:
+    """Of the files that come with hbc; elements are bytes, or what the line says."""
+    file, bits = line["machine"], whole(line.get("bits", 8), 1, 9, "bits")
+    need(
+        file in MACHINES and bits in GRAINS[file in BELOW_BYTES],
+        "its instructions are described nowhere",
+    )
+    lanes = MACHINES[file] * 8 // bits
+    names: dict[str, int] = {"n": lanes}
+    settings = {f: whole(line.get(f, 0), 0, 2, f) for f in ("vbmi", "gfni")} | {"bits": bits}
     instructions: dict[str, Described] = {}
 
     def read(name: str) -> None:
@@ -53,7 +57,7 @@ def read_machine(file: Any, vbmi: int) -> Machine:
                 instructions[found[0]] = found[1]
 
     read(file)
-    return Machine(MACHINES[file], names, instructions)
+    return Machine(lanes, names, instructions)
 
 
 def fixed(one: Described, machine: Machine) -> Iterator[dict[str, int]]:

@@ -92,7 +92,7 @@ def check_program(lines: list[Any], claims: list[str]) -> list[str]:
         kinds == ["machine", "goal", *["op"] * len(ops), "outputs"],
         "lines of another proof are there, or some are missing",
     )
-    machine = read_machine(lines[0]["machine"], whole(lines[0]["vbmi"], 0, 2, "vbmi"))
+    machine = read_machine(lines[0])
     sources, rows = wanted(lines[1]["goal"], whole(lines[1]["size"], 1, 9, "sizes"), machine.lanes)
     values = list(np.arange(sources * machine.lanes).reshape(sources, machine.lanes))
     for op in ops:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hbc.cli.proofs.bounds import fewest
 from hbc.cli.proofs.check import VERSION
 from hbc.cli.proofs.machine import read_machine
 from hbc.cli.proofs.program import wanted
-from hbc.cli.sketches.shuffles import FILES, Shuffle, shuffle_sets
+from hbc.cli.sketches.shuffles import Shuffle, description_of, shuffle_sets
 from hbc.ir.moves.instruction_table import Form
 from hbc.ir.moves.register_program import Op
 from hbc.ir.moves.sketch import Family, SetDefinition
@@ -21,14 +22,18 @@ Line = dict[str, Any]
 
 
 def gather_proof(
-    title: str, goal: str, size: int, target: str, vbmi: bool, shuffle: Shuffle
+    title: str, goal: str, bits: int, target: str, features: AbstractSet[str], shuffle: Shuffle
 ) -> list[Line]:
-    """The lines. `goal` declares its array; its elements have `size` bytes."""
-    file = FILES[target][0]
-    definitions, _ = shuffle_sets(target, vbmi)
+    """The lines. `goal` declares its array; its elements have `bits` bits."""
+    grain = min(8, bits)
+    vbmi, gfni = "vbmi" in features, "gfni" in features
+    definitions, _ = shuffle_sets(target, vbmi, grain, gfni)
     ops = [op_line(op, definitions) for op in shuffle.program.ops]
-    machine = read_machine(file, int(vbmi))
-    sources, rows = wanted(goal, size, machine.lanes)
+    described_by = {"machine": description_of(target, grain), "vbmi": int(vbmi)}
+    if grain < 8:
+        described_by |= {"bits": grain, "gfni": int(gfni)}
+    machine = read_machine(described_by)
+    sources, rows = wanted(goal, bits // grain, machine.lanes)
     cost = shuffle.program.cost
     # The search tries two instructions after each other as well, which no proof shows.
     least = min(cost, fewest(rows, sources, machine, cost))
@@ -36,8 +41,8 @@ def gather_proof(
     return [
         {"hbc-proof": VERSION, "kind": "gather", "name": title, "settings": {},
          "claims": ["computes", claim]},
-        {"machine": file, "vbmi": int(vbmi)},
-        {"goal": goal, "size": size},
+        described_by,
+        {"goal": goal, "size": bits // grain},
         *ops,
         {"outputs": list(shuffle.program.outputs), "instructions": cost, "least": least},
     ]  # fmt: skip

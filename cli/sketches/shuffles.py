@@ -28,6 +28,7 @@ FILES = {
     "neon": ("neon_moves.sf", 16),
     "sve256": ("sve_moves.sf", 32),
 }
+BITS = {"avx512": "avx512_bits.sf", "avx2": "avx2_bits.sf", "neon": "neon_bits.sf"}  # below bytes
 SLOWER = 2.0  # than the first a register may be planned
 MOST_LEFT = 0.75  # of the time that is left to plan registers in
 
@@ -44,23 +45,29 @@ class Shuffle:
         return self.program.cost == self.bound
 
 
-def shuffle_machine(target: str, vbmi: bool) -> Choosing:
-    """The instructions of a target that move bytes."""
+def shuffle_machine(target: str, vbmi: bool, grain: int = 8, gfni: bool = False) -> Choosing:
+    """The instructions of a target that move bytes, or elements of `grain` bits (1, 4)."""
     from hbc.synth.sets.instructions import instruction_table
 
-    definitions, constants = shuffle_sets(target, vbmi)
-    return choosing(instruction_table(target, definitions, constants, FILES[target][1], 8))
+    definitions, constants = shuffle_sets(target, vbmi, grain, gfni)
+    lanes = FILES[target][1] * 8 // grain
+    return choosing(instruction_table(target, definitions, constants, lanes, grain))
+
+
+def description_of(target: str, grain: int) -> str:
+    """The file that describes them. KeyError where elements below bytes are not moved."""
+    return FILES[target][0] if grain == 8 else BITS[target]
 
 
 def shuffle_sets(
-    target: str, vbmi: bool
+    target: str, vbmi: bool, grain: int = 8, gfni: bool = False
 ) -> tuple[Mapping[str, SetDefinition], Mapping[str, Option]]:
     """Their descriptions, and the parameters of those."""
     from hbc.frontend.sketch.elaborate import load_sets
 
-    name, _ = FILES[target]
-    settings = {"bits": "8"} | ({"vbmi": "1"} if vbmi else {})
-    file = SHIPPED / name
+    features = {"vbmi": vbmi, "gfni": gfni}
+    settings = {"bits": str(grain)} | {name: "1" for name, there in features.items() if there}
+    file = SHIPPED / description_of(target, grain)
     source = Source(source_name(file), read_source(file))
     return load_sets(source, settings, importer(SHIPPED))
 
@@ -69,9 +76,10 @@ def find_shuffle(
     gather: Gather, size: int, machine: Choosing, check: Callable[[], None],
     deadline: float | None = None,
 ) -> Shuffle | None:  # fmt: skip
-    """The program of fewest instructions that was found for elements of `size` bytes. `check` ends the
-    search by Stopped. Where that found none, registers are planned one by one, for which time is left before
-    the `deadline` of `check` (seconds of the monotonic clock); None where that does not suffice."""
+    """The program of fewest instructions that was found for elements of `size` of what the machine moves.
+    `check` ends the search by Stopped. Where that found none, registers are planned one by one, for which
+    time is left before the `deadline` of `check` (seconds of the monotonic clock); None where that does not
+    suffice."""
     rows = byte_rows(gather, size, machine.lanes)
     count = -(-int(np.prod(gather.inputs[0])) * size // machine.lanes)
     return _solved(count, rows, machine, check, deadline)
@@ -166,7 +174,7 @@ def needs_constants(form: Form) -> bool:
 
 
 def byte_rows(gather: Gather, size: int, lanes: int) -> Locations:
-    """[register, byte]: which byte of the sources is wanted there."""
+    """[register, byte]: which byte of the sources is wanted there; or nibble, or bit."""
     index = gather.index[:, None]
     whole = np.where(index >= 0, index * size + np.arange(size), index).reshape(-1)
     rows = np.full(-(-whole.size // lanes) * lanes, UNDEFINED, dtype=np.int32)
@@ -178,6 +186,14 @@ def planned(
     machine: Choosing, sources: int, rows: Locations, check: Callable[[], None]
 ) -> RegisterProgram:
     """Register by register, one source after the other: nothing is looked for."""
+    if machine.table.bits < 8:
+        from hbc.synth.prunings.watch import Stopped
+        from hbc.synth.shuffles.below_bytes import planned_below_bytes
+
+        found = planned_below_bytes(machine, sources, rows, check)
+        if found is None:
+            raise Stopped("plan")
+        return found
     plan = plan_registers(machine.table, sources, rows, check=check)
     ops = [Op(op.fit, op.operands) for op in plan.ops]
     outputs = list(plan.outputs)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hbc.synth.results.solve import Outcome, Solution
 
 FLAG = "vbmi"  # the setting: whether the processor permutes bytes as it does larger elements
+FEATURES = {"vbmi": "AVX-512 VBMI", "gfni": "GFNI"}
 BITS_TYPES = {8: "u8", 16: "u16", 32: "f32", 64: "f64"}
 
 
@@ -130,8 +131,15 @@ def tell(
 
 
 def wants_vbmi(settings: Mapping[str, str]) -> bool:
+    return FLAG in wanted_features(settings, (FLAG,))
+
+
+def wanted_features(settings: Mapping[str, str], known: Sequence[str]) -> frozenset[str]:
+    """Those that are set to 1. UsageError for a setting that is none."""
     for key, value in settings.items():
-        if key != FLAG or value not in ("0", "1"):
-            hint = f"`--set {FLAG}=1`: the processor has AVX-512 VBMI"
+        if key not in known or value not in ("0", "1"):
+            hint = "; ".join(
+                f"`--set {name}=1`: the processor has {FEATURES[name]}" for name in known
+            )
             raise UsageError(Diagnostic(f"`--set {key}={value}` has no meaning here", hint=hint))
-    return settings.get(FLAG) == "1"
+    return frozenset(key for key, value in settings.items() if value == "1")

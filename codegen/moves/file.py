@@ -93,6 +93,10 @@ def _sve(bits: int) -> VectorTarget:
 SVE256 = _sve(256)
 
 
+# Calls that are a feature of their own beside those of the target.
+FEATURES = {r"var_epi8\(|multishift": "-mavx512vbmi", "gf2p8": "-mgfni"}
+
+
 @record
 class Array:
     """An argument and its elements."""
@@ -129,7 +133,9 @@ def c_text(
 ) -> str:  # fmt: skip
     """The file: one function for one block of each array, one for many."""
     out = Writer()
-    flags = target.flags + (" -mavx512vbmi" if _permutes_bytes(function.body) else "")
+    text = "\n".join(function.body)
+    more = [flag for calls, flag in FEATURES.items() if re.search(calls, text)]
+    flags = " ".join([target.flags, *more]).strip()
     for note in [*notes, *([f"Needs {flags}."] if flags else [])]:
         out.comment(note)
     if "INFINITY" in "".join(function.body):
@@ -178,11 +184,6 @@ def _block(out: Writer, function: Function, target: VectorTarget) -> None:
         out.blank()
         out.lines += function.body
     out.blank()
-
-
-def _permutes_bytes(body: Sequence[str]) -> bool:
-    """Whether general permutes of bytes occur, which are a feature of their own."""
-    return any("var_epi8(" in line for line in body)
 
 
 def _parts(out: Writer, target: VectorTarget, body: str) -> None:

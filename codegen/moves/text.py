@@ -3,8 +3,9 @@
 In braces stand `u` to `x`, the operands; a value of the form, such as `{unit}`; or how the alternatives
 that units of elements choose are written, and which: `{vector j}` an index register, `{bytes j}` one of
 bytes, `{signs j}` that with 0x80 where j is past the block, `{lanes s}` all bits of a unit or none,
-`{predicate s}` a register of a bit for each byte, `{mask s}` a number of a bit for each unit, `{fields j}`
-two bits for each, `{nibbles j}` four for each of its bytes.
+`{offsets j}` of bits instead of elements, `{powers j}` two to the j, `{predicate s}` a register of a bit for
+each byte, `{mask s}` a number of a bit for each unit, `{fields j}` two bits for each, `{nibbles j}` four for
+each of its bytes.
 """
 
 from __future__ import annotations
@@ -26,25 +27,35 @@ ZERO_BYTE = 0x80
 
 @record
 class Constant:
-    """A register of constants: integers of `bits` bits, of one bit in a predicate."""
+    """A register of constants: integers of `bits` bits; a predicate has one for each byte."""
 
     bits: int
     values: tuple[int, ...]
-
-    @property
-    def is_predicate(self) -> bool:
-        return self.bits == 1
+    is_predicate: bool = False
 
     def declared(self, name: str, register_bits: int) -> str:
         """The static table that it is loaded from."""
-        if not self.is_predicate:
-            element, cells, size = int_type(self.bits, signed=True), self.values, register_bits // 8
-        else:
-            eights = (self.values[at : at + 8] for at in range(0, len(self.values), 8))
-            cells = tuple(sum(bit << at for at, bit in enumerate(eight)) for eight in eights)
-            element, size = "uint8_t", len(cells)
+        element, cells, size = (
+            int_type(max(8, self.bits), signed=True),
+            self.values,
+            register_bits // 8,
+        )
+        if self.bits < 8:
+            cells, element = _in_bytes(cells, self.bits), "uint8_t"
+        if self.is_predicate:
+            size = len(cells)
         listed = ", ".join(map(str, cells))
         return f"static const _Alignas({size}) {element} {name}_table[{len(cells)}] = {{{listed}}};"
+
+
+def _in_bytes(values: tuple[int, ...], bits: int) -> tuple[int, ...]:
+    """Integers of fewer bits in the order of their bytes, from the low end on."""
+    several = 8 // bits
+    ones = [value % (1 << bits) for value in values]
+    return tuple(
+        sum(one << at * bits for at, one in enumerate(ones[start : start + several]))
+        for start in range(0, len(ones), several)
+    )
 
 
 @dataclass(slots=True)
@@ -80,6 +91,8 @@ def instruction_text(
         if how not in WAYS or of not in fit.form.names:
             raise InternalError(f"`{match[0]}` in `{fit.form.spelling}` cannot be written")
         chosen = [int(fit.form.names[of][alternative]) for alternative in fit.chosen]
+        if how == "offsets":
+            chosen = [bits * c for c in chosen]
         return WAYS[how](chosen, bits * fit.form.per, constants)
 
     return PLACE.sub(written, fit.form.spelling)
@@ -101,12 +114,16 @@ def _signs(chosen: list[int], bits: int, constants: Constants) -> str:
     return constants.name(Constant(8, tuple(j if j < outside else ZERO_BYTE - 256 for j in chosen)))
 
 
+def _powers(chosen: list[int], bits: int, constants: Constants) -> str:
+    return constants.name(Constant(bits, tuple((1 << c) - (c == 7) * 256 for c in chosen)))
+
+
 def _lanes(chosen: list[int], bits: int, constants: Constants) -> str:
     return constants.name(Constant(bits, tuple(-s for s in chosen)))
 
 
 def _predicate(chosen: list[int], bits: int, constants: Constants) -> str:
-    return constants.name(Constant(1, tuple(s for s in chosen for _ in range(bits // 8))))
+    return constants.name(Constant(1, tuple(s for s in chosen for _ in range(bits // 8)), True))
 
 
 def _mask(chosen: list[int], bits: int, constants: Constants) -> str:
@@ -125,6 +142,6 @@ def _nibbles(chosen: list[int], bits: int, constants: Constants) -> str:
 
 
 WAYS: dict[str, Callable[[list[int], int, Constants], str]] = {
-    "vector": _vector, "bytes": _bytes, "signs": _signs, "lanes": _lanes,
-    "predicate": _predicate, "mask": _mask, "fields": _fields, "nibbles": _nibbles,
+    "vector": _vector, "offsets": _vector, "powers": _powers, "bytes": _bytes, "signs": _signs,
+    "lanes": _lanes, "predicate": _predicate, "mask": _mask, "fields": _fields, "nibbles": _nibbles,
 }  # fmt: skip

@@ -54,10 +54,10 @@ class Buffer:
 
 def emit_registers(
     name: str, program: RegisterProgram, read: Sequence[Buffer], made: Sequence[Buffer],
-    dtype: DType, target: str, notes: Sequence[str],
+    dtype: DType, target: str, notes: Sequence[str], grain: int = 8,
 ) -> str:  # fmt: skip
     """The C file: the arrays `read` are loaded, each from a register of its own on, `made` are stored, in
-    between are the program's instructions."""
+    between are the program's instructions, described for elements of `grain` bits."""
     machine = TARGETS[target]
     scope = Scope()
     scope.reserve(name, "blocks", "block", "load_part", "store_part", "vec")
@@ -80,7 +80,7 @@ def emit_registers(
         for value, (array, register) in zip(program.outputs, places, strict=True)
     }
     for op in program.ops:
-        text = instruction_text(op.fit, [values[o] for o in op.operands], 8, constants)
+        text = instruction_text(op.fit, [values[o] for o in op.operands], grain, constants)
         number = len(values)
         values.append(scope.fresh(finals.get(number, "part")))
         out.line(f"const {machine.type} {values[-1]} = {text};")

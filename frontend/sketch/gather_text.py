@@ -7,6 +7,7 @@ of 4 bytes, unless it is declared before: `x: [61]  [i in 16] x[4 * i]`.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from math import prod
 
 import numpy as np
@@ -35,7 +36,7 @@ class ArrayGather:
     gather: Gather
 
 
-def parse_gather(text: str, size: int, most: int) -> ArrayGather:
+def parse_gather(text: str, size: int | Fraction, most: int) -> ArrayGather:
     """The gather of elements of `size` bytes. HbcError for what is none, or has more than `most` bytes."""
     source = Source("--spec", text)
     declared, rest = _declared(text)
@@ -50,10 +51,10 @@ def parse_gather(text: str, size: int, most: int) -> ArrayGather:
         names = " and ".join(f"`{name}`" for name in arrays) or "no array"
         raise error(f"a gather reads one array, and this {names}", _here(goal.span, source), FORM)
     extents = shape([v.extent for v in goal.variables], {}, goal.span)
-    _refuse_large(prod(extents), most // size, source)
+    _refuse_large(prod(extents), int(most // size), source)
     ((array, _),) = arrays.items()
     index, read = _located(goal, array, extents, declared.get(array), size, source)
-    _refuse_large(prod(read), most // size, source)
+    _refuse_large(prod(read), int(most // size), source)
     return ArrayGather(array, Gather((read,), extents, index))
 
 
@@ -92,8 +93,8 @@ def _here(span: Span, source: Source) -> Span:
 
 
 def _located(
-    goal: ast.Comprehension, array: str, extents: Shape, declared: Shape | None, size: int,
-    source: Source,
+    goal: ast.Comprehension, array: str, extents: Shape, declared: Shape | None,
+    size: int | Fraction, source: Source,
 ) -> tuple[Locations, Shape]:  # fmt: skip
     """What each element reads, and the shape of the array."""
     rank = _rank(goal.body, array)
@@ -113,7 +114,7 @@ def _located(
         int(np.where(locations >= 0, place, 0).max(initial=0)) + 1 for place in places
     )
     if declared is None and rank == 1:
-        step = max(1, WORD // size)
+        step = max(1, int(WORD // size))
         read = (-(-read[0] // step) * step,)
     outside = locations == OUTSIDE
     for place, extent in zip(places, read, strict=True):

@@ -13,7 +13,7 @@ from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
 from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable, choose
 
 NOWHERE = -3
-BLOCK = 16  # bytes that most instructions move within
+BLOCK_BITS = 128  # what most instructions move within
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +46,11 @@ class Choosing:
     @property
     def lanes(self) -> int:
         return self.table.lanes
+
+    @property
+    def block(self) -> int:
+        """So many elements most instructions move within."""
+        return BLOCK_BITS // self.table.bits
 
     @property
     def widest(self) -> int:

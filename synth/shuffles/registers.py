@@ -12,7 +12,7 @@ from hbc.ir.moves.gather import UNDEFINED, Locations
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
 from hbc.synth.prunings.watch import Stopped
 from hbc.synth.shuffles.carrying import carrying_bound
-from hbc.synth.shuffles.choices import BLOCK, Choosing
+from hbc.synth.shuffles.choices import Choosing
 from hbc.synth.shuffles.cones import fused
 from hbc.synth.shuffles.mixing import mixing_bound
 from hbc.synth.shuffles.rounds import in_rounds
@@ -134,6 +134,8 @@ class Solver:
         return Solved(best, min(bound, best.cost), whole)
 
     def _limited(self, most: int) -> Choosing:
+        """Registers of more elements take longer to look at."""
+        most = most * self.machine.table.bits**2 // 64
         return replace(self.machine, watch=Effort(most, self.check))
 
     def quick(self, sources: int, rows: Locations, nested: int) -> RegisterProgram | None:
@@ -163,8 +165,9 @@ class Solver:
         return cheaper(program, self.quick(sources, rows, nested)) if nested else program
 
     def _staged(self, rows: Locations) -> Iterator[Stages]:
-        for make in STAGES if rows.shape[1] >= BLOCK else ():  # which divide registers into blocks
-            for first, second in make(rows):
+        size = self.machine.block
+        for make in STAGES if rows.shape[1] >= size else ():  # which divide registers into blocks
+            for first, second in make(rows, size):
                 if not np.array_equal(second, rows):
                     yield first, second
 

@@ -177,10 +177,11 @@ class Rows:
         shop = self.shop
         for form in shop.machine.choosing[1]:
             classes = shop.machine.classes(form, 0)
-            assert classes is not None
+            if classes is None:  # it only chooses whether to read
+                continue
             zeros = (row == ZERO) & (form.inverse[:, 1] >= 0)
             rest = np.where(zeros, UNDEFINED, row).astype(np.int32)
-            for asked in laid_out(rest, classes, form.per, shop.machine.watch):
+            for asked in laid_out(rest, classes, form.per, shop.machine.block, shop.machine.watch):
                 if (asked == row).all():
                     continue
                 inner = self.make(asked, basis, budget - 1)
@@ -190,7 +191,7 @@ class Rows:
     def _last_of_two(self, row: Locations, basis: Basis, budget: int) -> Iterator[int | None]:
         """The last instruction takes some of the bytes from each of two registers."""
         shop, lanes = self.shop, self.shop.machine.lanes
-        for part in split_rows(row, lanes, len(basis)):
+        for part in split_rows(row, lanes, shop.machine.block, len(basis)):
             first = np.where(part, row, UNDEFINED).astype(np.int32)
             second = np.where(part, UNDEFINED, row).astype(np.int32)
             for form in shop.machine.choosing[2]:
@@ -235,4 +236,6 @@ class Rows:
         yield part
         classes = self.shop.machine.classes(form, start)
         if classes is not None:
-            yield from laid_out(part, classes, form.per, self.shop.machine.watch)
+            yield from laid_out(
+                part, classes, form.per, self.shop.machine.block, self.shop.machine.watch
+            )

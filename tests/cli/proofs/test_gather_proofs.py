@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from hbc.cli.sketches.proof_gather import gather_proof
 from hbc.cli.sketches.shuffles import find_shuffle, shuffle_machine
 from hbc.frontend.sketch.gather_text import parse_gather
 
+VBMI = frozenset({"vbmi"})
 REVERSED = "x: [64] [i in 64] x[63 - i]"
 TURNED = "x: [8, 8] [i in 8, j in 8] x[j, i]"
 
@@ -30,7 +33,20 @@ def proof(goal: str, target: str = "avx512", size: int = 1, vbmi: bool = False) 
     found = parse_gather(goal, size, 1 << 14)
     shuffle = find_shuffle(found.gather, size, shuffle_machine(target, vbmi), lambda: None)
     assert shuffle is not None
-    return written(gather_proof(goal, goal, size, target, vbmi, shuffle))
+    return written(
+        gather_proof(goal, goal, 8 * size, target, VBMI if vbmi else frozenset(), shuffle)
+    )
+
+
+@cache
+def proof_below_bytes(goal: str, target: str, bits: int, gfni: bool) -> str:
+    found = parse_gather(goal, Fraction(bits, 8), 1 << 14)
+    shuffle = find_shuffle(
+        found.gather, 1, shuffle_machine(target, False, bits, gfni), lambda: None
+    )
+    assert shuffle is not None
+    features = frozenset({"gfni"} if gfni else ())
+    return written(gather_proof(goal, goal, bits, target, features, shuffle))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +78,27 @@ def test_claims(goal: str, target: str, size: int, vbmi: bool, count: int, claim
     text = proof(goal, target, size, vbmi)
     assert verdict(text)[0] == ["computes", claim]
     assert lines_of(text)[-2]["instructions"] == count
+
+
+@pytest.mark.parametrize(
+    ("goal", "target", "bits", "gfni", "count", "claim"),
+    [
+        ("x: [32] [i in 32] x[i / 2 * 2 + 1 - i % 2]", "neon", 4, False, 2, "minimal"),
+        ("x: [128] [i in 128] x[i/8*8 + 7 - i%8]", "neon", 1, False, 1, "minimal"),
+        ("x: [512] [i in 512] x[i/8*8 + 7 - i%8]", "avx512", 1, True, 1, "minimal"),
+        ("x: [64] [i in 64] x[i / 2 * 2 + 1 - i % 2]", "avx2", 4, False, 5, "at least"),
+    ],
+)
+def test_claims_below_bytes(
+    goal: str, target: str, bits: int, gfni: bool, count: int, claim: str
+) -> None:
+    text = proof_below_bytes(goal, target, bits, gfni)
+    assert verdict(text)[0] == ["computes", claim]
+    assert lines_of(text)[-2]["instructions"] == count
+    other = re.sub(r'"bits": ?\d', '"bits":8', text)
+    assert other != text
+    with pytest.raises(Refused):
+        verdict(other)
 
 
 def wrong(key: str, number: int, change: Callable[[Any], None]) -> Callable[[list[Any]], None]:

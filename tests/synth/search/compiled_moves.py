@@ -44,8 +44,12 @@ def compilers(target: str) -> list[toolchain.Compiler]:
     return [c for c in cross_compilers(ARM) if c.kind in ("gcc", "clang")]
 
 
-def require(target: str) -> None:
-    """Skips, saying why, where this processor or its tools do not have what the code needs."""
+def require(target: str, *features: str) -> None:
+    """Skips, saying why, where this processor or its tools lack what the code needs, or features of their own
+    for which no functions stand."""
+    lacking = sorted(set(features) - cpu_features())
+    if lacking:
+        pytest.skip(f"this processor has no {', '.join(lacking)}")
     if target in PROCESSORS:
         try:
             emulator(ARM)

@@ -22,7 +22,7 @@ from hbc.synth.shuffles.workshop import Workshop
 
 @cache
 def machines(target: str) -> tuple[Choosing, Machine]:
-    return shuffle_machine(target, False), read_machine(FILES[target][0], 0)
+    return shuffle_machine(target, False), read_machine({"machine": FILES[target][0]})
 
 
 def test_channels_apart() -> None:
