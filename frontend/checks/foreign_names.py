@@ -56,6 +56,8 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "bind": GPU,
     "fission": "each definition has loops of its own; give a part a Func, and `compute_root()`",
     "eager_inline": "write `compute_inline()`",
+    "inline": "write `compute_inline()`; a Func that no schedule places is computed so",
+    "atomic_add": "write `f[i] += x` in the algorithm; " + SAFE,
     "no_profiling": "there is no profiler to turn off: leave it out",
     # TVM
     "set_scope": "write `store_in(stack)`, `store_in(registers)` or, on GPUs, `store_in(shared)`",

@@ -136,6 +136,10 @@ SLIPS = (
     # Statements of other languages
     Slip(r"for\b|while\b", r"", *NO_LOOP),
     Slip(r"\w+", r"\b(?:if|else)$", *NO_IF),
+    Slip(r"\(", r"(?:^|\n)[ \t]*(?P<slip>atomic_?(?:fetch_?)?[aA]dd)$", "`{}` is no statement",
+         "write `f[i] += x`; lanes and threads that may meet are asked for in a schedule, by `atomic()`"),
+    Slip(r",\s*(?P<next>\w+)\s*=(?!=)", r"\blet\s+(?P<name>\w+)\s*=(?:(?!\bin\b)[^\n;])*$",
+         "a `let` names one value", "write `let <name> = ... in let <next> = ... in ...`"),
     Slip(r"let\b", r"", "`let` stands in a value and begins no statement", CONSTANT),
 )  # fmt: skip
 
