@@ -84,7 +84,8 @@ def _search_of(r: Result) -> Any:
     sizes = f" at {r.job.sizes}" if r.job.sizes else ""
     axes.set_title(fill(f"{r.job.pipeline.name} for {r.job.target.name}{sizes}", 90), fontsize=10)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8, loc="lower right")
+    # Below: wherever it stood inside, it could hide schedules.
+    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=5, frameon=False)
     return figure
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tuning_fakes import GEMM, QUICK, TARGET, Fakes
@@ -39,6 +40,26 @@ def test_a_tuning_is_drawn(gemm: Path, tmp_path: Path, capsys, name: str) -> Non
     assert data.startswith((b"<?xml", b"\x89PNG", b"%PDF"))
     if name.endswith(".svg"):
         assert b"the best so far" in data and b"auto" in data and b"seconds" in data
+
+
+@DRAWN
+def test_the_legend_hides_nothing(
+    gemm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It covered all schedules where each was measured late."""
+    from matplotlib import pyplot
+
+    figures: list[Any] = []
+    monkeypatch.setattr(pyplot, "close", figures.append)
+    assert exit_code_of(["tune", str(gemm), *QUICK, "--plot", str(tmp_path / "found.svg")]) == 0
+    (figure,) = figures
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    legend, plotted, label = (
+        part.get_window_extent() for part in (axes.get_legend(), axes, axes.xaxis.label)
+    )
+    assert not legend.overlaps(plotted) and not legend.overlaps(label)
+    assert figure.bbox.x0 <= legend.x0 and legend.x1 <= figure.bbox.x1 and legend.y0 >= 0
 
 
 @DRAWN
