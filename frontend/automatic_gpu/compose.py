@@ -10,9 +10,10 @@ from dataclasses import field
 
 from hbc.frontend.automatic.text import Line
 from hbc.frontend.automatic_gpu.elements import element_lines
+from hbc.frontend.automatic_gpu.phase_windows import phase_window_lines
 from hbc.frontend.automatic_gpu.product_lines import computed_there
 from hbc.frontend.automatic_gpu.products import Product, own_product, product_of
-from hbc.frontend.automatic_gpu.rows import row_lines, rows_of
+from hbc.frontend.automatic_gpu.rows import row_lines, rows_of, total_lines
 from hbc.frontend.automatic_gpu.tensor import tensor_lines, tensor_plans
 from hbc.frontend.automatic_gpu.threads import (
     ranked_threads,
@@ -20,7 +21,6 @@ from hbc.frontend.automatic_gpu.threads import (
     thread_lines,
     thread_option,
 )
-from hbc.frontend.automatic_gpu.totals import total_lines
 from hbc.frontend.automatic_gpu.windows import window_lines, window_of
 from hbc.frontend.costs.choices import picked
 from hbc.frontend.costs.dot import Dot
@@ -60,6 +60,13 @@ def composed(graph: Graph, dots: Sequence[Dot], registers: int | None = None) ->
             made.held.add(window.sums.func)
             made.selects = True
             made.about.append(f"{name} by bands of taps on tensor cores")
+            continue
+        phases = phase_window_lines(graph, name, dots, own)
+        if phases is not None and graph.choices.pick(f"{name}.window", True, (False,)):
+            made.lines += phases[0]
+            made.held.add(phases[1])
+            made.selects = True
+            made.about.append(f"{name} by bands of the taps of its phases on tensor cores")
             continue
         rows = rows_of(graph, name)
         if rows is not None and graph.choices.pick(f"{name}.rows", True, (False,)):

@@ -34,6 +34,7 @@ SHAPES = {
     "conv_same": ("store_in(mma_accumulator)", "P.compute_at(acc.update, "),
     "conv_strided": ("store_in(mma_accumulator)", "I.in(acc).compute_at(acc.update, co)"),
     "filter_2d": ("store_in(mma_accumulator)", "pipeline(sc, 2)", "vectorize(ri)"),
+    "filter_double": ("store_in(wmma_accumulator)", "bound(p, 0, 2)", "taps.reorder_storage(p, q"),
     "filter_half": ("store_in(mma_accumulator)", "pipeline(rc, 2)", "split(yi, yw, yv, 2)"),
     "gemm_f32": ("store_in(registers)", "pipeline(ko, 3)"),
     "gemm_tf32": ("store_in(mma_accumulator)", "split(ki, kt, kv, 8)"),
