@@ -22,7 +22,7 @@ from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import record
 
-WARP_TILES = ((64, 64), (64, 32), (32, 64), (32, 32), (32, 16), (16, 32), (16, 16))
+WARP_TILES = ((64, 64), (64, 32), (32, 64), (64, 16), (32, 32), (32, 16), (16, 32), (16, 16))
 WARPS = ((2, 2), (2, 4), (4, 2), (1, 4), (4, 1), (1, 2), (2, 1))
 DEPTHS, STAGES = (2, 4), (3, 2, 4)
 OWN_REGISTERS = 64  # for addresses, and what is between

@@ -1,5 +1,5 @@
-"""Filters of which a reader interleaves the phases, as those that enlarge images: a warp has the same places of
-all phases in fragments, from the same pixels, each with taps of its own."""
+"""Filters of which a reader interleaves the phases, as those that enlarge images: a warp has the same places
+of all phases in fragments, from the same pixels, each with taps of its own."""
 
 from __future__ import annotations
 
@@ -70,11 +70,13 @@ def _holder(graph: Graph, name: str, phases: Phases, own: list[str]) -> list[Lin
     (yo, yi), (xo, xi) = ([graph.name(v, part) for part in "oi"] for v in (y, x))
     outer = [v for v in graph.funcs[name].variables if v not in (y, x)]
     sides = [phases.row_count, phases.lane_count * WIDE]
-    fused, level = one_grid(graph, [*outer, yo, xo])
-    order = [call("reorder", [*outer, yo, xo, yi, xi])] if outer else []
+    blocks, level, order = [yo, xo], xo, []
+    if outer:
+        fused, level = one_grid(graph, [*outer, yo, xo])
+        blocks, order = [level], [call("reorder", [*outer, yo, xo, yi, xi]), *fused]
     return [
-        Line(name, (*own, call("tile", [y, x, yo, xo, yi, xi, *sides]), *order, *fused)),
-        Line(name, (call("gpu_blocks", [level]), call("vectorize", [xi]), call("unroll", [yi]))),
+        Line(name, (*own, call("tile", [y, x, yo, xo, yi, xi, *sides]), *order)),
+        Line(name, (call("gpu_blocks", blocks), call("vectorize", [xi]), call("unroll", [yi]))),
         Line(phases.sums, (f"compute_at({name}, {level})", f"store_in({Memory.WMMA})")),
     ]
 

@@ -9,7 +9,7 @@ from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.automatic_gpu.device import REGISTERS, WARP
 from hbc.frontend.automatic_gpu.grids import one_grid
 from hbc.frontend.automatic_gpu.product_lines import index_names
-from hbc.frontend.automatic_gpu.products import aligned, factors
+from hbc.frontend.automatic_gpu.products import factors
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
@@ -161,7 +161,6 @@ def _copy(graph: Graph, w: Window, reach: int, level: str) -> Line:
     last = (index_names(w.image) if func is None else func.variables)[-1]
     padded = -(-reach // (2 * lanes)) * 2 * lanes
     place = (f"compute_at({level})", "store_in(shared)", call("pad_storage", [last, padded]))
-    usual = aligned(graph, [w.image])
-    wide = graph.choices.pick(f"{w.sums.func}.wide", usual, [not usual])
+    wide = graph.choices.pick(f"{w.sums.func}.wide", True, (False,))
     vectors = [call("vectorize", [last, lanes])] if wide else []
     return Line(f"{w.image.name}.in({w.sums.func})", (*place, *vectors))
