@@ -42,6 +42,11 @@ _FAILURES = (
 )  # fmt: skip
 
 
+def _called(arguments: Sequence[str]) -> str:
+    """The tool; where Python runs it, such as zig, its module."""
+    return " ".join(arguments[:3]) if arguments[1:2] == ["-m"] else arguments[0]
+
+
 def run_tool(
     arguments: Sequence[str], timeout: float = TIMEOUT
 ) -> subprocess.CompletedProcess[str]:
@@ -54,7 +59,7 @@ def run_tool(
             child = _start(arguments)
         out, said = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as e:
-        message = f"`{arguments[0]}` took longer than {timeout:g} s"
+        message = f"`{_called(arguments)}` took longer than {timeout:g} s"
         raise ToolError(Diagnostic(message, hint="unroll or vectorize less")) from e
     except (OSError, ValueError) as e:  # ValueError: a NUL in a name
         reason = str(e.strerror if isinstance(e, OSError) and e.strerror else e)
@@ -67,7 +72,7 @@ def run_tool(
     if child.returncode < 0:
         name = signal_name(-child.returncode)
         hint = "it may have run out of memory: unroll or vectorize less"
-        raise ToolError(Diagnostic(f"`{arguments[0]}` was ended by {name}", hint=hint))
+        raise ToolError(Diagnostic(f"`{_called(arguments)}` was ended by {name}", hint=hint))
     return subprocess.CompletedProcess(
         list(arguments), child.returncode, out.decode("utf-8", "replace"),
         said.decode("utf-8", "replace"),

@@ -16,6 +16,7 @@ import pytest
 from compiled import emitted
 from compilers import compiler_named
 
+from hbc.codegen.build.run_tool import run_tool
 from hbc.codegen.build.toolchain import (
     Compiler,
     all_compilers,
@@ -220,3 +221,11 @@ def test_no_archiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ToolError, match="install binutils"):
         build(source, TARGETS["c"], tmp_path / "k.a", "a", compiler=compiler)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tool_that_python_runs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """zig is: its first program for a system takes minutes, and was called `python3`."""
+    (tmp_path / "slow_tool.py").write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(ToolError, match=r"-m slow_tool` took longer than 0\.5 s"):
+        run_tool([sys.executable, "-m", "slow_tool", "cc", "x.c"], 0.5)
