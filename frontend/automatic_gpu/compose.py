@@ -13,7 +13,7 @@ from hbc.frontend.automatic_gpu.elements import element_lines
 from hbc.frontend.automatic_gpu.phase_windows import phase_window_lines
 from hbc.frontend.automatic_gpu.product_lines import computed_there
 from hbc.frontend.automatic_gpu.products import Product, own_product, product_of
-from hbc.frontend.automatic_gpu.rows import row_lines, rows_of, total_lines
+from hbc.frontend.automatic_gpu.rows import alone_lines, row_lines, rows_of, total_lines
 from hbc.frontend.automatic_gpu.tensor import tensor_lines, tensor_plans
 from hbc.frontend.automatic_gpu.threads import (
     ranked_threads,
@@ -75,6 +75,11 @@ def composed(graph: Graph, dots: Sequence[Dot], registers: int | None = None) ->
             made.lines += pieces if pieces is not None and split else row_lines(graph, rows, own)
             made.held |= set(rows.reduced)
             made.about.append(f"a warp for each {'piece of a ' if split else ''}row of {name}")
+            continue
+        alone = alone_lines(graph, name, own)
+        if alone is not None and graph.choices.pick(f"{name}.rows", True, (False,)):
+            made.lines += alone
+            made.about.append(f"a warp for each row of {name}")
             continue
         lines = element_lines(graph, name, own)
         if lines is not None and graph.choices.pick(f"{name}.elements", True, (False,)):

@@ -137,6 +137,27 @@ def reduced_line(graph: Graph, s: Step, row: str, k: str) -> Line:
     ))  # fmt: skip
 
 
+def alone_lines(graph: Graph, name: str, own: list[str]) -> list[Line] | None:
+    """Sums along rows that have a kernel of their own, as others read them in several: a warp for each."""
+    variables = graph.funcs[name].variables
+    if not variables or not _is_row(graph, name, variables):
+        return None
+    s, (*outer, row) = graph.steps[name][-1], variables
+    ro, rw = graph.name(row, "o"), graph.name(row, "w")
+    (k,) = s.reduce
+    ko, kl = graph.name(k, "o"), graph.name(k, "l")
+    fused, level = one_grid(graph, [*outer, ro])
+    cut = call("split", [row, ro, rw, WARPS])
+    grid = (call("gpu_blocks", [level]), call("gpu_threads", [rw]))
+    order = call("reorder", [*outer, ro, rw, kl, ko])
+    return [
+        Line(name, (*own, cut, *fused, *grid)),
+        Line(s.text, (
+            cut, call("split", [k, ko, kl, LANES]), order, *fused, "atomic()", *grid, call("gpu_lanes", [kl]),
+        )),
+    ]  # fmt: skip
+
+
 def total_lines(graph: Graph, r: Rows, own: list[str]) -> list[Line] | None:
     """None where there are rows enough, or they are short."""
     if len(r.reduced) != 1:

@@ -40,6 +40,10 @@ SHAPES = {
     "gemm_tf32": ("store_in(mma_accumulator)", "split(ki, kt, kv, 8)"),
     "gemm_u8s8": ("store_in(mma_accumulator)", "reorder_storage(j, k)"),
     "layernorm": ("mean.compute_at(Y, block)", "gpu_lanes(ml)"),
+    "shared_norm": (
+        "top.update.split(i, io, iw, 8)",
+        "gpu_blocks(block).gpu_threads(iw).gpu_lanes(kl)",
+    ),
     "softmax": ("total.compute_at(Y, io)", "gpu_lanes(kl)"),
     "total": ("rfactor(kb, s)", "acc_s.compute_root()", "gpu_lanes(krl)"),
     "axpy": ("vectorize(jv)", "gpu_threads(jt)"),
