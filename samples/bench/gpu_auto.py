@@ -14,6 +14,7 @@ from gpu_sass import main_loop
 from hbc.cli.automatic import automatic
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
+from hbc.codegen.build.gpu import usable_there
 from hbc.codegen.build.nvcc import Resources, build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.frontend.automatic_gpu.device import CLOCK
@@ -46,9 +47,10 @@ def main() -> None:
     for sample, hands, sizes in CASES:
         p = load_pipeline(SAMPLES / f"{sample}.hb", {})
         said = {name: str(n) for name, n in sizes.items()}
-        made = automatic(p, CUDA, said, False)
+        made = automatic(p, CUDA, said, False, given.arch)
         assert made is not None
-        cycles = gpu_space_of(p, CUDA, said, "auto", instructions_of(CUDA)).made({}).cycles
+        usable = usable_there(instructions_of(CUDA), given.arch)
+        cycles = gpu_space_of(p, CUDA, said, "auto", usable).made({}).cycles
         kernels = {"`auto`": made.kernel}
         for name in hands:
             kernels[f"`{name}`"] = lower_to_kernel(p, choose_schedule(p, "cuda", name), CUDA)
