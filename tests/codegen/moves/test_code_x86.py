@@ -84,7 +84,9 @@ def test_sketches_of_instructions(
 ) -> None:
     """As many instructions as the sketch has stages and registers, in the compiled object too."""
     code = check(sample(name), "avx512", element, tmp_path)
-    assert f"{instructions} instructions between loads and stores." in code
+    assert (
+        f"{instructions} instruction{'s' * (instructions != 1)} between loads and stores." in code
+    )
     assert counted(code, name, tmp_path) == instructions
 
 
@@ -147,7 +149,10 @@ def test_bytes_are_priced_by_what_the_processor_has() -> None:
         (cost,) = (cost for _, cost in outcome.costs(next(outcome.solutions()), pricing))
         moved = {name: count for name, count in cost.counts if name not in ("vmovdqu64", "kmov")}
         assert sum(moved.values()) == instructions
-        assert f"{instructions} instructions between loads and stores." in code
+        assert (
+            f"{instructions} instruction{'s' * (instructions != 1)} between loads and stores."
+            in code
+        )
 
 
 OPERATIONS = ("+", "*", "min", "max", "&", "|", "^")

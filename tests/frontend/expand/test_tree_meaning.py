@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tree_meaning import Meaning
-from tree_numbers import KINDS, cast
+from tree_numbers import KINDS, cast, of_4_bits
 
 from hbc.cli.files.sizes import extents
 from hbc.cli.show.frames import CALL_DEPTH
@@ -157,3 +157,10 @@ def test_floats_beyond_64_bits_are_cut_off_at_the_ends(kind: str) -> None:
     assert int(cast(KINDS[kind](3e38), "i64")) == 2**63 - 1
     assert int(cast(KINDS[kind](-3e38), "i64")) == -(2**63)
     assert int(cast(KINDS[kind](3e38), "u64")) == 2**64 - 1
+
+
+def test_no_rows_of_4_bits() -> None:
+    """Found by the fuzzer: an input without elements."""
+    for rows in ((0,), (0, 3), (2, 0)):
+        assert of_4_bits(np.zeros((*rows, 0), np.uint8), "i4", 0).shape == (*rows, 0)
+    assert of_4_bits(np.array([[0x21, 0xF3]], np.uint8), "i4", 3).tolist() == [[1, 2, 3]]

@@ -214,7 +214,8 @@ def function(name: str, a: Number) -> Number:
 
 def of_4_bits(held: Any, kind: str, count: int) -> Any:
     """Rows of so many integers out of bytes, the low 4 bits of each before the high ones."""
-    every = np.stack([held & 15, held >> 4], axis=-1).reshape(*held.shape[:-1], -1)[..., :count]
+    both = np.stack([held & 15, held >> 4], axis=-1)
+    every = both.reshape(*held.shape[:-1], 2 * held.shape[-1])[..., :count]
     return (
         every if kind == "u4" else np.where(every > 7, every.astype("i1") - 16, every).astype("i1")
     )
