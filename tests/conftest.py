@@ -106,6 +106,15 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
 
 
+@pytest.fixture(autouse=True)
+def _folders_that_were_not_used() -> Iterator[None]:
+    """A command says at its end which caches it could not use: not those of the test before."""
+    yield
+    module = sys.modules.get("hbc.ir.host.cache_folder")
+    if module is not None:
+        module.forget_refused()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _compiles() -> Iterator[None]:
     """Compilers run once for each text: see suite_compiles.py. Parallel loops always start their threads."""

@@ -54,7 +54,7 @@ def seen(array: Any, what: str) -> tuple[Form, int, Any]:
 def _is_strided(tensor: Any, torch: Any) -> bool:
     """Whether what lies at its address, by its strides, is its elements: not of sparse tensors, nor of
     views that negate (the imaginary part of a conjugate)."""
-    return tensor.layout is torch.strided and not tensor.is_neg()
+    return tensor.layout is torch.strided and not getattr(tensor, "is_neg", bool)()
 
 
 def taken(name: str, element: DType) -> Callable[[Any], Any]:

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hbc.ir.ground.diag import Diagnostic, ToolError, UsageError
 from hbc.ir.ground.record import record
-from hbc.ir.lang.instruction import Instruction
+
+if TYPE_CHECKING:
+    from hbc.ir.lang.instruction import Instruction
 
 _DRIVER = "libcuda.so.1"
 _MAJOR, _MINOR, _L2_BYTES = 75, 76, 38  # CU_DEVICE_ATTRIBUTE_*

@@ -49,6 +49,11 @@ def refused_folders() -> dict[Path, str]:
     return dict(_refused)
 
 
+def forget_refused() -> None:
+    """As if none had been asked for yet."""
+    _refused.clear()
+
+
 def kept(name: str) -> bytes | None:
     """What was kept under the name; None when there is nothing intact."""
     try:

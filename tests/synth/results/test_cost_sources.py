@@ -21,6 +21,7 @@ DOCUMENTS = (
     r"CUDA C\+\+ Programming Guide \d+\.\d+",
     "Nsight Compute Profiling Guide, [A-Z]",
     "Neoverse N1 Software Optimization Guide, (ASIMD|load)",
+    "Neoverse V1 Software Optimization Guide, SVE",
 )
 
 
