@@ -31,7 +31,9 @@ def elements(packed: NDArray[Any], bits: int) -> Elements:
 def require(target: str, gfni: bool) -> None:
     """No functions stand for shifts by vectors and the like."""
     native.require(
-        target, *(("avx512bw",) if target == "avx512" else ()), *(("gfni",) if gfni else ())
+        target,
+        *(native.NEEDS["avx512"] if target == "avx512" else ()),
+        *(("gfni",) if gfni else ()),
     )
 
 
