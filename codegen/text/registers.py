@@ -131,8 +131,8 @@ def _is_assigned(index: ir.Expr, seen: Collection[Piece], element: DType) -> boo
 
 
 def fill_is_hidden(s: ir.Allocate, accesses: Accesses) -> bool:
-    """Whether the first that happens to a buffer is under a condition, or in a loop whose iterations are not
-    a constant: compilers do not see that what is read later has been filled."""
+    """Whether the first that happens to a buffer is under a condition or a mask, or in a loop whose
+    iterations are not a constant: compilers do not see that what is read later has been filled."""
     first: ir.Stmt = s.body
     while True:
         match first:
@@ -145,6 +145,8 @@ def fill_is_hidden(s: ir.Allocate, accesses: Accesses) -> bool:
                 first = body
             case ir.If(otherwise=otherwise):
                 return otherwise is None
+            case ir.Store(mask=mask):
+                return mask is not None
             case _:
                 return isinstance(first, ir.For)
 

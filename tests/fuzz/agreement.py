@@ -159,7 +159,7 @@ def _examine(case: Case, native: bool, auto: bool) -> Outcome:
             return Outcome(kind, general(e.diagnostics[0].message), str(e))
         return failure(stage[0], e)
     except Stuck as e:
-        if stage[0].startswith(("interp", "oracle")):
+        if stage[0].startswith(("interp", "oracle", "the tree")):
             return Outcome("slow", stage[0], str(e))
         return failure(stage[0], e)
     except Exception as e:  # noqa: BLE001  whatever is raised is a finding
