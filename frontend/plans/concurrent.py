@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hbc.frontend.plans.legal import is_reorderable, scans
+from hbc.frontend.plans.legal import is_reorderable, scans, stage_accesses
 from hbc.frontend.plans.plan import Loop, Split, StagePlan, scan_distances, stage_text, step
 from hbc.frontend.program.funcs import Directive, Func, ReduceVar, Update
 from hbc.ir.algebra.linear import difference
 from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import free_variables, nodes
+from hbc.ir.lang.walk import free_variables
 
 
 def listed(variables: Iterable[str]) -> str:
@@ -79,16 +79,6 @@ def order_of(
     )  # fmt: skip
     if not scans(func, update):
         return f"a step along {name} may overwrite what the one before wrote", hint
-    for r in variables:
-        other = written_before(func, update, r)
-        if other is not None:
-            q, read = other
-            return (
-                f"`{read}` is what another iteration of `{r.name}` wrote, at a step of `{q.name}` before: "
-                "those of one step do not touch each other, of which hbc makes no use yet",
-                f"leave the loop serial; or make a step of `{q.name}` a Func of its own, whose variables "
-                "are pure",
-            )
     all_distances = [scan_distances(func, update, r) for r in variables]
     # Steps along a variable that no index has change the same element.
     distances = [
@@ -114,26 +104,38 @@ def _is_variable(index: ir.Expr, name: str) -> bool:
     return isinstance(index, ir.Var) and index.name == name
 
 
-def written_before(func: Func, update: Update, r: ReduceVar) -> tuple[ReduceVar, str] | None:
-    """A variable of the reduction around r, of which all that other iterations of r wrote is of steps
-    before, and such a read; None where there is none."""
-    reads = [
-        n for e in (update.value, *update.indices) for n in nodes(e)
-        if isinstance(n, ir.Access) and n.name == func.name
-    ]  # fmt: skip
+def _read_from_steps_before(
+    func: Func, update: Update, r: ReduceVar, stage: StagePlan, loop: Loop
+) -> bool:
+    """Whether all that other iterations of r wrote is read at an earlier step of a reduction whose loops are
+    around this one: those of one step do not touch each other, as in Jacobi's method.
+
+        u[t, x] = (u[t - 1, x - 1] + u[t - 1, x + 1]) / 2        x, within one step of t
+    """
     own = _dimension(update, r)
-    moved = [
-        n for n in reads if own is not None and difference(update.indices[own], n.indices[own]) != 0
-    ]
-    for q in update.reduce[: update.reduce.index(r)]:
-        at = _dimension(update, q)
-        if at is None or not moved:
-            continue
-        back = [difference(update.indices[at], n.indices[at]) for n in moved]
-        if all(x is not None and x > 0 for x in back):
-            read = moved[0]
-            return q, " ".join(read.span.text.split()) if read.span else f"{read.name}[...]"
-    return None
+    if own is None:
+        return False
+    reads = [a for a in stage_accesses(func, stage.update) if a.name == func.name]
+    moved = [a for a in reads if difference(update.indices[own], a.indices[own]) != 0]
+    return any(
+        _is_around(stage, q, loop) and all(_is_before(update, q, a) for a in moved)
+        for q in update.reduce
+        if q is not r
+    )
+
+
+def _is_before(update: Update, q: ReduceVar, read: ir.Access) -> bool:
+    """Whether what is read is of a step of q before."""
+    at = _dimension(update, q)
+    back = None if at is None else difference(update.indices[at], read.indices[at])
+    return back is not None and back > 0
+
+
+def _is_around(stage: StagePlan, q: ReduceVar, loop: Loop) -> bool:
+    """Whether all loops over a reduction variable are around a loop: it runs within one step."""
+    dims = [x.dim for x in stage.loops]
+    over = [n for n, dim in enumerate(dims) if q.name in stage.root_of(dim)]
+    return all(n < dims.index(loop.dim) for n in over)
 
 
 def _dimension(update: Update, r: ReduceVar) -> int | None:
@@ -146,7 +148,11 @@ def is_independent(func: Func, stage: StagePlan, loop: Loop) -> bool:
     update = step(func, stage.update)
     if update is None:
         return True
-    return all(_independent(func, update, r, stage, loop) for r in _reduced(update, stage, loop))
+    return all(
+        _independent(func, update, r, stage, loop)
+        or _read_from_steps_before(func, update, r, stage, loop)
+        for r in _reduced(update, stage, loop)
+    )
 
 
 def _reduced(update: Update, stage: StagePlan, loop: Loop) -> list[ReduceVar]:

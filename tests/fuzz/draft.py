@@ -43,7 +43,7 @@ class UpdateDraft:
     reduce: tuple[str, ...]
     extents: Mapping[str, Affine]  # of the reduction variables
     associative: bool
-    scan: bool
+    scan: bool  # along the first of them, of which each step may read all of the one before
     reads: Reads
     product: bool = False
 

@@ -104,7 +104,7 @@ def node_of(draft: Draft, f: FuncDraft) -> Node:
                 f.name,
                 n,
                 loops,
-                frozenset(u.reduce),
+                frozenset(u.reduce[:1] if u.scan else u.reduce),
                 u.associative,
                 u.scan,
                 " where " in u.text or " while " in u.text,

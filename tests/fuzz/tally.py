@@ -40,6 +40,7 @@ FEATURES: dict[str, str] = {
     "aliases": r"(?m)^output .* aliases ",
     "several outputs": r"(?s)\noutput.*\noutput",
     "scan": r"(?m)^(\w+)\[.*(r\d+).*\] = .*\1\[.*\2 [-+] \d",
+    "all of a step before": r"(?m)^(\w+)\[.*(r\d+).*\] = .*\1\[.*clamp\(r\d+ \+ \d - 2, ",
     "histogram": r"(?m)^\w+\[.*clamp\(i64.*\] [-+*&|^maxin]*= ",
     "let as index": r"let q\d+ = ",
     "float as index": r"i64\((round|abs)\(|i64\(\w+\[[^]]*\] \* 4\)",

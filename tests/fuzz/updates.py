@@ -66,11 +66,11 @@ def reduce_variables(draft: Draft, most: int = 2) -> dict[str, Span]:
 
 def environment(
     draft: Draft, func: FuncDraft, readable: list[Array], extra: dict[str, Span], reads: Reads,
-    left_out: str = "",
+    *left_out: str,
 ) -> Env:  # fmt: skip
-    """The pure variables of `func` (but one) and the reduction variables."""
-    own = dict(zip(func.variables, func.region, strict=True))
-    own.pop(left_out, None)
+    """The pure variables of `func` (but some) and the reduction variables."""
+    regions = zip(func.variables, func.region, strict=True)
+    own = {v: span for v, span in regions if v not in left_out}
     return Env(draft, {**own, **extra}, readable, reads)
 
 
@@ -129,7 +129,7 @@ def reduction(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
 
 
 def scan(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
-    """f[x, t] = g(f[x, t - 1], x, t), forward or backward"""
+    """f[x, t] = g(f[x, t - 1], x, t), forward or backward; or of all of a step before, as f[q + 1, t - 1]"""
     c = draft.c
     d = c.integer(0, len(func.variables) - 1)
     back = c.integer(1, 2)
@@ -145,14 +145,23 @@ def scan(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
         draft.reductions.append(f"reduce {t} in {back} .. {text(end)}")
         span = Span(back, func.region[d].high)
         variable = func.variables[d]
-        env = environment(draft, func, readable, {t: span}, reads, variable)
+        along = {t: span}
+        moved: dict[
+            str, tuple[str, str]
+        ] = {}  # other variables: what stands there, and what is read
+        for v, x in zip(func.variables, func.region, strict=True):
+            if v != variable and chance(c, 30):
+                q = draft.fresh("r")
+                draft.reductions.append(f"reduce {q} in {x.low} .. {text(plus(x.high, {'': 1}))}")
+                moved[v] = q, f"clamp({q} + {c.integer(0, 4)} - 2, {x.low}, {text(x.high)})"
+                along[q] = x
+        env = environment(draft, func, readable, along, reads, variable, *moved)
         last = text(func.region[d].high)
         here, before = (t, f"{t} - {back}")
         if chance(c, 25):
             here, before = f"{last} - {t}", f"{last} - {t} + {back}"
-        place = [t if v == variable else v for v in func.variables]
-        own = ", ".join(before if p == t else p for p in place)
-        left = ", ".join(here if p == t else p for p in place)
+        others = {v: (v, v) for v in func.variables} | moved | {variable: (here, before)}
+        left, own = (", ".join(others[v][side] for v in func.variables) for side in (0, 1))
         term = expression(env, func.element, c.integer(1, 2))
         old = f"{func.name}[{own}]"
         if func.element == BOOL:
@@ -165,8 +174,9 @@ def scan(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
             name = draft.fresh("t")
             value = f"let {name} = {old} in {value.replace(old, name)}"
         line = f"{func.name}[{left}] = {value}{suffix(env)}"
-        pure = tuple(v for v in func.variables if v != variable)
-        return UpdateDraft(line, pure, (t,), {t: span.extent()}, False, True, reads)
+        pure = tuple(v for v in func.variables if v != variable and v not in moved)
+        extents = {name: x.extent() for name, x in along.items()}
+        return UpdateDraft(line, pure, tuple(along), extents, False, True, reads)
 
     return finish
 

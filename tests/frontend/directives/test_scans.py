@@ -59,6 +59,42 @@ def test_more_lanes_than_the_distance_are_refused() -> None:
     assert "`to`" in text
 
 
+STEPS = """
+    size H, W
+    input A: f32[W]
+    output O: f32[W]
+    output Q: f32[H, W]
+    reduce t in 1 .. H, x in 1 .. W - 1, q in W
+    u[s, i] = A[i]
+    u[t, x] = (u[t - 1, x - 1] + u[t - 1, x] + u[t - 1, x + 1]) / 3 where u[t - 1, x + 1] > 0.25
+    O[i] = u[H - 1, i]
+    Q[s, i] = A[i]
+    Q[t, q] = max(Q[t - 1, W - 1 - q], Q[t - 1, clamp(q + 3, 0, W - 1)] / 2)
+    require 2 <= W and 1 <= H
+"""
+
+
+@pytest.mark.parametrize(
+    "schedule", ["vectorize(x, 8)", "parallel(x)", "split(x, xo, xi, 4).vectorize(xi)"]
+)
+def test_what_reads_all_of_the_step_before_runs_in_lanes_and_threads(schedule: str) -> None:
+    agrees(STEPS, f"u.update.{schedule}\nQ.update.vectorize(q, 4)")
+
+
+@pytest.mark.parametrize(
+    ("read", "schedule"),
+    [
+        ("u[t, x - 1]", "vectorize(x, 8)"),
+        ("u[t + 1, x - 1]", "parallel(x)"),
+        ("u[t - 1, x - 1]", "fuse(t, x, f).vectorize(f, 4)"),
+        ("u[t - 1, x - 1]", "vectorize(t, 4)"),
+        ("u[t - 1, x - 1]", "split(x, xo, xi, 8).reorder(xo, t, xi).vectorize(xi)"),
+    ],
+)
+def test_what_reads_of_its_own_step_or_leaves_it_does_not(read: str, schedule: str) -> None:
+    refusal(STEPS.replace("u[t - 1, x - 1]", read), f"u.update.{schedule}")
+
+
 # Weights of which the largest so far is 1, and their sum: one pass over X.
 ONE_PASS = """
     size H, W
