@@ -20,7 +20,7 @@ from hbc.ir.ground.diag import Diagnostic, HbcError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.target import GPU, TARGETS
 
-MOST_PROGRAMS = 8  # the text as it is, and as it was some keystrokes ago
+MOST_PROGRAMS = 32  # the kernels of a text as it is, and as it was some keystrokes ago
 NOWHERE = Source("", "")
 _Known = TypeVar("_Known")
 

@@ -17,7 +17,7 @@ def hover(reading: Reading, offset: int) -> str | None:
     name = reading.at(offset)
     pipeline = reading.pipeline_at(offset)
     if name is not None and pipeline is not None:
-        said = _of_name(name, pipeline, _schedule_at(pipeline, offset))
+        said = _of_name(name, pipeline, _schedule_at(reading, pipeline, offset))
         if said is not None:
             return said
     if name is not None:
@@ -82,12 +82,10 @@ def _func(f: Func) -> str:
     return f"{kind} ({arrays}){more}" if f.others else f"{kind} {arrays}{more}"
 
 
-def _schedule_at(p: Pipeline, offset: int) -> Schedule | None:
+def _schedule_at(reading: Reading, p: Pipeline, offset: int) -> Schedule | None:
     """That around the cursor, else the first."""
-    inside = (
-        s for s in p.schedules
-        if s.span is not None and s.span.source is p.source and s.span.start <= offset <= s.span.end
-    )  # fmt: skip
+    around = {s.name.text for s in reading.schedules if s.span.start <= offset <= s.span.end}
+    inside = (s for s in p.schedules if s.name in around)
     return next(inside, p.schedules[0] if p.schedules else None)
 
 

@@ -81,9 +81,9 @@ def read(ls: Server, uri: str) -> Opened:
     source = source_of(ls, uri)
     now = ls.opened.get(uri)
     if now is None or now.reading.source.text != source.text:
-        reading = Reading(source, ls.right)
-        ls.collect_later()
         before = now.parsed if now else None
+        reading = Reading(source, ls.right, before)
+        ls.collect_later()
         now = Opened(reading, reading if reading.file else before,
                      now.checked if now else "", now.warnings if now else [])  # fmt: skip
         ls.opened[uri] = now
@@ -209,10 +209,9 @@ def lenses(ls: Server, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
     path, units = reading.source.name, ls.workspace.position_codec
     top = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
     places: list[tuple[lsp.Range, list[str]]] = [(top, [path])]
-    for s in reading.pipeline.schedules:
-        if s.span is not None and s.span.source is reading.source:
-            at = protocol.position(reading.source, s.span.start, units)
-            places.append((lsp.Range(at, at), [path, "--schedule", s.name]))
+    for s in reading.schedules:
+        at = protocol.position(reading.source, s.span.start, units)
+        places.append((lsp.Range(at, at), [path, "--schedule", s.name.text]))
     return [
         lsp.CodeLens(where, lsp.Command(title, f"hbc.{name}", arguments=arguments))
         for where, arguments in places

@@ -51,10 +51,19 @@ class Name:
 
 @record
 class Number:
-    """A literal without sign: an int, or a float when it is written with a point or exponent."""
+    """A literal without sign: an int, or a float when it is written with a point or exponent. `1` and `1.0`
+    are not the same."""
 
     value: int | float
     span: Span = field(compare=False, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Number):
+            return NotImplemented
+        return type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
 
 @record

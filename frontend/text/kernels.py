@@ -27,9 +27,12 @@ _OPENING = re.compile(_BRACE)
 def kernels(source: Source) -> tuple[ast.Kernel, ...]:
     """Those in braces, in their order; none in a file of one kernel. HbcError with mistakes of syntax, and
     with what kernels cannot share."""
-    if _BLOCK.search(source.text) is None:
-        return ()
-    statements = parse(source).statements
+    return () if _BLOCK.search(source.text) is None else kernels_of(parse(source))
+
+
+def kernels_of(file: ast.File) -> tuple[ast.Kernel, ...]:
+    """The same, of a file that is parsed."""
+    statements = file.statements
     found = tuple(s for s in statements if isinstance(s, ast.Kernel) and s.body is not None)
     mistakes = [*_outside(statements), *_named_twice(found)] if found else []
     if mistakes:
@@ -44,8 +47,14 @@ def each(source: Source) -> list[Source]:
 
 def alone(source: Source, name: str) -> Source:
     """The kernel of that name, one of `kernels(source)`, as a file that has it alone."""
+    return alone_of(kernels(source), name)
+
+
+def alone_of(several: Sequence[ast.Kernel], name: str) -> Source:
+    """The same, of all kernels of a file that is parsed."""
+    source = several[0].span.source
     text = source.text
-    for kernel in kernels(source):
+    for kernel in several:
         span = kernel.span
         if kernel.name.text == name:
             opening = _OPENING.match(text, kernel.name.span.end)

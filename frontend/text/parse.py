@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Protocol
 
 from hbc.frontend.text import ast
+from hbc.frontend.text.changes import parse_changed
 from hbc.frontend.text.giants import DEEPEST_NESTING, refuse_giants
 from hbc.frontend.text.grammar import load_parser
 from hbc.frontend.text.resume import resume_text
@@ -21,12 +23,13 @@ from hbc.ir.ground.source import Source, Span
 MOST_ERRORS = 20
 
 
-def parse(source: Source) -> ast.File:
-    """The tree of `source`. Raises HbcError with every independent syntax error found."""
+def parse(source: Source, before: ast.File | None = None) -> ast.File:
+    """The tree of `source`. Raises HbcError with every independent syntax error found. `before`: what was
+    parsed of a text that has much in common with it, which makes no difference but in time."""
     refuse_giants(source)
     refuse_newer(source)
     with no_collection():
-        return parse_whole(source)
+        return parse_whole(source, before)
 
 
 @contextmanager
@@ -43,17 +46,18 @@ def no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def parse_whole(source: Source) -> ast.File:
+def parse_whole(source: Source, before: ast.File | None = None) -> ast.File:
     """The tree of a source of bearable size."""
     from lark.exceptions import UnexpectedInput
 
     parser = load_parser()
+    known = before or ast.File((), Source("", ""))
     mistakes: list[Diagnostic] = []
     text: str | None = source.text
     start = 0
     while text is not None and len(mistakes) < MOST_ERRORS:
         try:
-            tree = parser.parse(text)
+            head, tree, tail = parse_changed(parser, text, known)
         except UnexpectedInput as unexpected:
             diagnostic, at = explain(unexpected, source)
             mistakes.append(diagnostic)
@@ -64,7 +68,8 @@ def parse_whole(source: Source) -> ast.File:
             file: ast.File = builder.build(tree)
             mistakes = builder.mistakes or list(too_deep(_said(file)))
             if not mistakes:
-                return file
+                own = head.now(source), file.statements, tail.now(source)
+                return ast.File(tuple(chain(*own)), source)
         text = None
     if len(mistakes) == MOST_ERRORS:
         mistakes.append(left(len(mistakes), source))

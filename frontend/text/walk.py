@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from hbc.frontend.text import ast
+from hbc.ir.ground.source import Source, Span
 from hbc.ir.ground.tree import children_by_class, map_by_class
 
 N = TypeVar("N")
@@ -14,6 +15,7 @@ ExprMap = Callable[[ast.Expr], ast.Expr]
 _VALUES: Final = frozenset({"str", "int", "float", "bool", "None", "tuple", "Span", "Source"})
 _CHILDREN: Final = children_by_class(lambda word: word not in _VALUES)
 _MAPPED: Final = map_by_class([lambda word: word not in _VALUES and word != "Ident"])
+_MOVED: Final = map_by_class([lambda word: word not in _VALUES or word == "Span"])
 
 
 def children(node: object) -> tuple[object, ...]:
@@ -28,7 +30,7 @@ def nodes(*roots: object) -> Iterator[object]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(children(node))
+        stack.extend(_CHILDREN[node.__class__](node))
 
 
 def mapped(node: N, change: ExprMap) -> N:
@@ -38,6 +40,19 @@ def mapped(node: N, change: ExprMap) -> N:
         return change(child) if isinstance(child, ast.Expr) else mapped(child, change)
 
     made: N = _MAPPED[node.__class__](node, below)
+    return made
+
+
+def moved(node: N, source: Source, by: int) -> N:
+    """The node as it stands in another source, `by` characters later."""
+
+    def move(part: Any) -> Any:
+        cls = part.__class__
+        if cls is Span:
+            return Span(source, part.start + by, part.end + by)
+        return _MOVED[cls](part, move)
+
+    made: N = move(node)
     return made
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hbc.cli.editor import found_right
+from hbc.cli.editor import found_right, reading
 from hbc.cli.editor.found_right import FoundRight
 from hbc.cli.editor.reading import Reading
+from hbc.frontend.checks.check import check
+from hbc.frontend.text import ast
 from hbc.ir.ground.source import Source
 
 TEXT = """size N
@@ -27,6 +31,7 @@ EDITS = [
     ("F.compute_root()", "F.compute_at(C, k)"),
     ("F[i + 1]", "F[i + 2]"),  # beyond A
     ("F[i + 1]", "F[i]"),
+    ("F[i + 1]", "F[i + 1.0]"),
     ("N = 8", "N = 9"),
     ("for c { F", "for c { G"),
     ("one", "two"),
@@ -43,15 +48,53 @@ def said(reading: Reading) -> list[str]:
 def test_mistakes_are_those_of_a_first_reading(edit: tuple[str, str]) -> None:
     right = FoundRight()
     texts = [TEXT, TEXT.replace(*edit, 1), "\n" + TEXT.replace(*edit, 1), "\n" + TEXT, TEXT]
+    texts += [f"kernel one {{\n{TEXT}}}\nkernel two {{\n{text}}}\n" for text in texts]
+    before = None
     for text in texts:
         source = Source("own.hb", text)
-        again, first = Reading(source, right), Reading(source)
+        again, first = Reading(source, right, before), Reading(source)
         assert said(again) == said(first)
-        assert (again.pipeline is None) == (first.pipeline is None)
-        if first.pipeline is not None:
-            assert again.pipeline == first.pipeline
-        assert all(d.span is None or d.span.source is source for d in again.mistakes)
+        for at in (0, len(text) - 3):
+            mine, other = again.pipeline_at(at), first.pipeline_at(at)
+            assert (mine is None) == (other is None)
+            if mine is not None and other is not None:
+                assert replace(mine, source=source) == replace(other, source=source)
+        assert [(o.symbol, o.span) for o in again.names] == [
+            (o.symbol, o.span) for o in first.names
+        ]
+        assert all(d.span is None or d.span.source.shown == text for d in again.mistakes)
+        before = again if again.file else before
     assert not said(again)
+
+
+def test_what_says_the_same_is_not_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.hb"
+    other.write_text("def twice(x) = x + x\n")
+    checked: list[str] = []
+
+    def noted(file: ast.File, *more: Any, **named: Any) -> Any:
+        checked.append(file.source.text)
+        return check(file, *more, **named)
+
+    monkeypatch.setattr(reading, "check", noted)
+    one, two = f"kernel one {{\n{TEXT}}}\n", f"kernel two {{\n{TEXT}}}\n"
+    importing = f'import "other.hb"\n{TEXT}'
+    before = None
+    for text, times in [
+        (one + two, 2),
+        ("# said\n" + one + two, 0),
+        (one + two.replace("i, 4", "i, 8"), 1),
+        (importing, 1),
+        (importing + "# said", 0),
+        (importing + "# said again", 1),
+    ]:
+        checked.clear()
+        if "again" in text:
+            other.write_text("def twice(x) = 2 * x\n")
+        before = Reading(Source(str(tmp_path / "own.hb"), text), None, before)
+        assert not before.mistakes and len(checked) == times
 
 
 def test_only_what_was_typed_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
