@@ -65,7 +65,7 @@ def _serve(asked: IO[bytes], replies: IO[str], folder: Path) -> None:
     job = job_of(json.loads(asked.readline()), folder, this_machine())
     with (
         Builders(job.pipeline.source, job.target, 1) as builders,
-        here(job, builders.serving(job.settings)) as track,
+        here(job, builders.serving(job.settings, job.run.sizes)) as track,
     ):
         track.meter.prepare()
         _reply(replies, {})

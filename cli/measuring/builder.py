@@ -36,10 +36,11 @@ class Builder(Protocol):
     """What makes libraries of candidates."""
 
     def build(
-        self, candidates: Sequence[Candidate], until: float = FOREVER, least: int = 0
-    ) -> Iterator[Built | Trial]:
+        self, candidates: Sequence[Candidate], until: float = FOREVER, least: int = 0, whole: bool = False
+    ) -> Iterator[Built | Trial]:  # fmt: skip
         """Of each its library, or why there is none, when it is there, while others are compiled. What is
-        not done by `until`, as `time.monotonic` has it, is left out, but for the `least` first."""
+        not done by `until`, as `time.monotonic` has it, is left out, but for the `least` first. `whole`: for
+        all sizes, else for those of the job alone (`taken`)."""
 
     def abandon(self) -> None:
         """What is being compiled is not needed any more."""
@@ -67,16 +68,17 @@ class Builders:
                 child.end()
             self._owned.close()
 
-    def serving(self, settings: Mapping[str, str]) -> Serving:
-        """For the program with these settings."""
-        return Serving(self, settings)
+    def serving(self, settings: Mapping[str, str], sizes: Mapping[str, int]) -> Serving:
+        """For the program with these settings, called at these sizes."""
+        return Serving(self, settings, sizes)
 
     def begin(
-        self, candidates: Sequence[Candidate], settings: Mapping[str, str], until: float, least: int
+        self, candidates: Sequence[Candidate], program: Mapping[str, Any], until: float, least: int
     ) -> Iterator[Built | Trial]:  # fmt: skip
-        """As `build` of a Builder says. Of an earlier batch nothing more is made."""
+        """As `build` of a Builder says. Of an earlier batch nothing more is made. `program`: what else a
+        process must know."""
         self.abandon()
-        batch = _Batch(candidates, settings, until, least)
+        batch = _Batch(candidates, program, until, least)
         batch.working = [self._threads.submit(batch.work, child) for child in self._all]
         self._batch = batch
         return batch.arriving()
@@ -100,12 +102,15 @@ class Serving:
 
     builders: Builders
     settings: Mapping[str, str]
+    sizes: Mapping[str, int]
 
     def build(
-        self, candidates: Sequence[Candidate], until: float = FOREVER, least: int = 0
-    ) -> Iterator[Built | Trial]:
+        self, candidates: Sequence[Candidate], until: float = FOREVER, least: int = 0, whole: bool = False
+    ) -> Iterator[Built | Trial]:  # fmt: skip
         """As a Builder does. Work begins at once, not when the first is asked for."""
-        return self.builders.begin(candidates, self.settings, until, least)
+        sizes = None if whole else dict(self.sizes)
+        program = {"settings": dict(self.settings), "sizes": sizes}
+        return self.builders.begin(candidates, program, until, least)
 
     def abandon(self) -> None:
         """As a Builder does."""
@@ -116,11 +121,11 @@ class _Batch:
     """Candidates that wait for processes, and what came of the others."""
 
     def __init__(
-        self, candidates: Sequence[Candidate], settings: Mapping[str, str], until: float, least: int
+        self, candidates: Sequence[Candidate], program: Mapping[str, Any], until: float, least: int
     ) -> None:
         self._waiting = deque(candidates)
         self._needed = {c.key for c in candidates[:least]}
-        self._settings, self._until = settings, until
+        self._program, self._until = program, until
         self._done: SimpleQueue[Built | Trial | None] = SimpleQueue()
         self.stopped = threading.Event()
         self.working: list[Future[None]] = []
@@ -136,7 +141,7 @@ class _Batch:
                 until = FOREVER if taken.key in self._needed else self._until
                 if time.monotonic() + child.pace > until:
                     continue
-                made = child.build(taken, self._settings, until)
+                made = child.build(taken, self._program, until)
                 if made is not None and not self.stopped.is_set():
                     self._done.put(made)
         finally:
@@ -206,7 +211,7 @@ class _Child:
             timer.cancel()
 
     def build(
-        self, candidate: Candidate, settings: Mapping[str, str], until: float
+        self, candidate: Candidate, program: Mapping[str, Any], until: float
     ) -> Built | Trial | None:
         """None where the time is over."""
         if self._process is None:
@@ -223,7 +228,7 @@ class _Child:
         self._send(
             {
                 "key": candidate.key, "text": candidate.text, "selects": candidate.selects,
-                "strict": bool(candidate.point), "settings": dict(settings),
+                "strict": bool(candidate.point), **program,
             }
         )  # fmt: skip
         line, late = self._receive(min(TIMEOUT, until - begun))

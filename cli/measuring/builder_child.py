@@ -38,14 +38,15 @@ def answered(
     be compiled, which takes as long as they save four others."""
     try:
         kernel = guarded(
-            p, asked["text"], target, asked["settings"], asked["selects"], asked["strict"]
-        )
+            p, asked["text"], target, asked["settings"], asked["selects"], asked["strict"],
+            asked["sizes"],
+        )  # fmt: skip
         made = emit_c(kernel, target, None, features_of(target))
         source, native = for_this_processor(made, target, soft=False)
         compiler = find_compiler()
         options = flags(source, native, compiler)
         extra = () if first else precompiled(source.text, options, compiler, folder)
-        out = folder / f"{asked['key']}.so"
+        out = folder / f"{asked['key']}{'-whole' if asked['sizes'] is None else ''}.so"
         build(source, native, out, compiler=compiler, extra=extra)
     except HbcError as failure:
         return {"refused": failure.diagnostics[0].message}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hbc.cli.instruction_set import instructions_of
+from hbc.cli.measuring.taken import taken
 from hbc.cli.passes import PASSES
 from hbc.cli.pipeline import load_passes
 from hbc.eqsat.choosing.report import Record
@@ -30,12 +31,17 @@ def guarded(
     settings: Mapping[str, str],
     selects: bool,
     strict: bool,
+    sizes: Mapping[str, int] | None = None,
 ) -> Kernel:
     """The program lowered by a schedule that stands for itself; HbcError with the reason of a refusal.
-    `selects`: it wants instructions; `strict`: for all of its sums, also the rests of loops."""
+    `selects`: it wants instructions; `strict`: for all of its sums, also the rests of loops. `sizes`: only
+    what runs at these."""
     schedule = _read(p, text, settings)
     records: list[Record] = []
-    kernel = _lowered(p, schedule, target, records)
+    kernel = lower(p, schedule, target)
+    if sizes is not None:
+        kernel = kernel.map_body(lambda body: taken(body, sizes))
+    kernel = _passed(kernel, target, records)
     if selects:
         _refuse_unmapped(kernel, records if strict else ())
     spilled = register_pressure(kernel, target)
@@ -57,10 +63,9 @@ def _read(p: Pipeline, text: str, settings: Mapping[str, str]) -> Schedule:
     return checked.schedules[-1]
 
 
-def _lowered(p: Pipeline, schedule: Schedule, target: Target, records: list[Record]) -> Kernel:
+def _passed(kernel: Kernel, target: Target, records: list[Record]) -> Kernel:
     """Through all passes. `records`: what the selection of instructions found."""
     load_passes(target)
-    kernel = lower(p, schedule, target)
     for step in PASSES:
         if not step.when.holds(kernel, target):
             continue

@@ -40,7 +40,7 @@ class Track(Protocol):
     def beside(
         self, candidates: Sequence[Candidate], random: Random, rounds: int, until: float
     ) -> list[Trial]:
-        """The trials of all in turns on one machine, none left behind."""
+        """The trials of all in turns on one machine, none left behind, as libraries for all sizes."""
 
     def elsewhere(self, candidate: Candidate) -> Failure | None:
         """What is wrong with it at other sizes."""
@@ -67,12 +67,13 @@ def here(job: Job, builder: Builder) -> Iterator[Here]:
 
 @mutable
 class Here:
-    """The track of this machine. `turns`: seconds to measure a candidate of the last batch."""
+    """The track of this machine. `libraries`: by schedule, of what runs at the sizes of the job, or the
+    whole; `turns`: seconds to measure a candidate of the last batch."""
 
     builder: Builder
     meter: Meter
     batch: int
-    libraries: dict[str, Built] = field(default_factory=dict)
+    libraries: dict[tuple[str, bool], Built] = field(default_factory=dict)
     turns: float = TURNS
 
     def race(
@@ -82,7 +83,7 @@ class Here:
         refused: list[Trial] = []
         champion = None
         if best is not None and best.seconds is not None and candidates:
-            built = self._library(best.candidate)
+            (built,) = self._made([best.candidate])
             if isinstance(built, Trial):
                 refused.append(built)
             else:
@@ -96,7 +97,7 @@ class Here:
         def made() -> Iterator[Built]:
             nonlocal compiled
             for b in libraries(arriving, refused):
-                self.libraries[b.candidate.key] = b
+                self.libraries[b.candidate.key, False] = b
                 yield b
             compiled = time.monotonic()
 
@@ -111,13 +112,13 @@ class Here:
     def beside(
         self, candidates: Sequence[Candidate], random: Random, rounds: int, until: float
     ) -> list[Trial]:
-        made = [self._library(c) for c in candidates]
+        made = self._made(candidates, True, until, least=1)
         built = [b for b in made if isinstance(b, Built)]
         raced, _ = race(self.meter, built, None, random, rounds, {}, until)
         return [*(b for b in made if isinstance(b, Trial)), *raced]
 
     def elsewhere(self, candidate: Candidate) -> Failure | None:
-        built = self._library(candidate)
+        (built,) = self._made([candidate], whole=True)
         if isinstance(built, Trial):
             return Failure(State.REFUSED, built.reason)
         return self.meter.elsewhere(built)
@@ -125,11 +126,18 @@ class Here:
     def abandon(self) -> None:
         self.builder.abandon()
 
-    def _library(self, candidate: Candidate) -> Built | Trial:
-        """Of a candidate that was measured before, made where that was in another run."""
-        if candidate.key not in self.libraries:
-            (made,) = self.builder.build([candidate])
-            if isinstance(made, Trial):
-                return made
-            self.libraries[candidate.key] = made
-        return self.libraries[candidate.key]
+    def _made(
+        self, candidates: Sequence[Candidate], whole: bool = False, until: float = FOREVER, least: int = 0
+    ) -> list[Built | Trial]:  # fmt: skip
+        """Libraries of candidates that were measured before, made where they are not there; of the `least`
+        first, and of those that are there by then."""
+        missing = [c for c in candidates if (c.key, whole) not in self.libraries]
+        needed = sum(c in missing for c in candidates[:least])
+        refused: dict[str, Trial] = {}
+        for made in self.builder.build(missing, until, needed, whole) if missing else ():
+            if isinstance(made, Built):
+                self.libraries[made.candidate.key, whole] = made
+            else:
+                refused[made.candidate.key] = made
+        found = [refused.get(c.key) or self.libraries.get((c.key, whole)) for c in candidates]
+        return [f for f in found if f is not None]

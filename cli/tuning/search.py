@@ -17,7 +17,7 @@ from hbc.ir.ground.record import mutable
 
 TRIALS_SPENT, TIME_SPENT, INTERRUPTED = "trials", "time", "interrupted"
 DESERTED = "workers"  # none is left
-NEAR, SETTLED = 1.05, 4  # how many within which share of the best are measured again
+NEAR, SETTLED = 1.05, 3  # how many within which share of the best are measured again
 FINISHED = "finished"  # the strategy had nothing more to propose
 
 

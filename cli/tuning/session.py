@@ -132,7 +132,7 @@ def _tracks(
     if fleet is not None:
         return lambda job: fleet.track(job, s.example)
     builders = owned.enter_context(Builders(p.source, target, s.options.processes))
-    return lambda job: here(job, builders.serving(job.settings))
+    return lambda job: here(job, builders.serving(job.settings, job.run.sizes))
 
 
 def _write(s: Session, p: Pipeline, target: Target, best: Sequence[Result]) -> None:

@@ -37,7 +37,7 @@ STRATEGIES: dict[str, Callable[[Random, int], Strategy]] = {
 
 # Shares of the time by which the search, the best measured again and its being made short are over; what is
 # left is for comparing it at other sizes.
-SEARCHING, SETTLING, SHORTENING = 0.8, 0.88, 0.95
+SEARCHING, SETTLING, SHORTENING = 0.77, 0.88, 0.95
 CUT_SHORT = (INTERRUPTED, DESERTED)  # only what is known by then is shown
 LEAST_DROPS = 4  # directives for which it is worth to begin
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hbc.frontend.automatic.flat import flat_program
@@ -165,8 +165,24 @@ def _tile_cycles(placing: Placing) -> float:
 
 def placings(graph: Graph, machine: Machine) -> list[Placing]:
     """In strips of every height, those that take the fewest cycles first."""
-    each = (placing(graph, machine, n) for n in STRIPS)
+    each = in_strips(lambda: graph, machine, STRIPS)
     return sorted(each, key=lambda placing_of_strip: placing_of_strip.cycles)
+
+
+def in_strips(
+    graph: Callable[[], Graph], machine: Machine, heights: Sequence[int]
+) -> list[Placing]:
+    """A placing for strips of each height; the heights ascend. Where no loop is long enough for strips of one
+    height, none is for those of greater ones."""
+    found: list[Placing] = []
+    for n in heights:
+        short = found and heights[len(found) - 1] > 0 and not _has_strips(found[-1])
+        found.append(found[-1] if short else placing(graph(), machine, n))
+    return found
+
+
+def _has_strips(made: Placing) -> bool:
+    return any(p.shape.strip is not None for p in made.placed.values())
 
 
 def _of_placings(

@@ -8,11 +8,12 @@ found by making schedules.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
+from typing import Any
 
-from hbc.frontend.automatic.candidates import STRIPS, about, is_quicker, placings
+from hbc.frontend.automatic.candidates import STRIPS, about, in_strips, is_quicker, placings
 from hbc.frontend.automatic.flat import flat_program
-from hbc.frontend.automatic.place import Placing, placing
+from hbc.frontend.automatic.place import Placing
 from hbc.frontend.automatic.rewritten import Rewritten, cached_sums
 from hbc.frontend.automatic.text import schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
@@ -55,7 +56,8 @@ class Made:
 @record
 class Space:
     """All schedules of a kernel for a target. `own`: those of the file, to start from too. `flat`: with one
-    loop over the pixels of all rows, where that can be; `flattens`: it is usual."""
+    loop over the pixels of all rows, where that can be; `flattens`: it is usual. `graphs`:
+    those that were made for other points."""
 
     pipeline: Pipeline
     target: Target
@@ -66,6 +68,7 @@ class Space:
     own: tuple[Schedule, ...]
     flat: Rewritten | None = None
     flattens: bool = False
+    graphs: dict[Any, list[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     def made(self, point: Point) -> Made:
         """The schedule of a point."""
@@ -84,7 +87,11 @@ class Space:
             flat = None
         program = Rewritten(self.pipeline) if flat is None else flat
         program = cached_sums(program, self.sizes, dots) if dots else program
-        placed = self._placed(inlined(program.pipeline, self.sizes, dots, base), point, top)
+        graph = base.once(
+            self.graphs.setdefault((kind, flat is None), []),
+            lambda c: inlined(program.pipeline, self.sizes, dots, c),
+        )
+        placed = self._placed(graph, point, top)
         lines = [*program.lines, *lines_of(placed)]
         text = schedule_text(self.name, scheduled_for(self.target), lines)
         chosen = placed.graph.choices
@@ -99,9 +106,8 @@ class Space:
         """In the strips that take the fewest cycles, or those that are wanted."""
         wanted = as_json(point.get(STRIP))
         heights = [n for n in STRIPS if n == wanted] or list(STRIPS)
-        placings = [
-            (placing(replace(graph, choices=Choices(point)), self.machine, n), n) for n in heights
-        ]
+        made = in_strips(lambda: replace(graph, choices=Choices(point)), self.machine, heights)
+        placings = list(zip(made, heights, strict=True))
         best, height = min(placings, key=lambda each: each[0].cycles)
         others = [n for _, n in sorted(placings, key=lambda each: each[0].cycles)]
         top.pick(STRIP, height, (*others, *STRIPS))

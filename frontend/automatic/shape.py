@@ -9,6 +9,7 @@ from hbc.frontend.automatic.alignment import pieces_of, stays
 from hbc.frontend.automatic.phases import Phases, phases_of, picked_block
 from hbc.frontend.automatic.tiles import Tiles, tiles_for
 from hbc.frontend.costs.blocks import Block, Pace, Sides, ranked_blocks
+from hbc.frontend.costs.choices import Answer
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
@@ -96,6 +97,14 @@ def _values(func: Func, update: int | None) -> tuple[ir.Expr, ...]:
 
 def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
     """The shape of a Func that is computed for such a box."""
+    made_for = machine, name, box, strip, graph.promised.get(name)
+    known: list[tuple[list[Answer], Shape]] = graph.shapes.setdefault(made_for, [])
+    return graph.choices.once(
+        known, lambda c: _promised_shape(replace(graph, choices=c), machine, name, box, strip)
+    )
+
+
+def _promised_shape(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
     shape = _shape_of(graph, machine, name, box, strip)
     promised = graph.promised.get(name)
     if promised is None:

@@ -13,26 +13,52 @@ Option = None | bool | int | str | Sequence["Option"]  # as JSON has them
 Point = Mapping[str, Option]
 T = TypeVar("T", bound=Option)
 W = TypeVar("W")
+M = TypeVar("M")
+Answer = tuple[str, tuple[Option, ...], Option]
+"""Of a choice, its options, the usual first, and what was taken."""
 SHOWN = 12  # options of a choice among many
 
 
 @mutable
 class Choices:
     """`point`: what is wanted of some choices. `asked`: the options of each that was made, the usual one
-    first, the others as the model ranks them."""
+    first, the others as the model ranks them. `answers`: all that were made, in order."""
 
     point: Point = field(default_factory=dict)
     asked: dict[str, tuple[Option, ...]] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
 
     def pick(self, name: str, usual: T, others: Sequence[T] = ()) -> T:
         """The option that the point wants of this choice, if there is such; else the usual one."""
         options = [usual, *(o for o in others if o != usual)]
-        if len(options) > 1:
-            self.asked[name] = tuple(as_json(o) for o in options)
-            if name in self.point:
-                wanted = as_json(self.point[name])
-                return next((o for o in options if as_json(o) == wanted), usual)
-        return usual
+        if len(options) == 1:
+            return usual
+        said = tuple(as_json(o) for o in options)
+        answer = self._answer(name, said)
+        self.asked[name] = said
+        self.answers.append((name, said, answer))
+        return options[said.index(answer)]
+
+    def _answer(self, name: str, options: tuple[Option, ...]) -> Option:
+        wanted = as_json(self.point[name]) if name in self.point else options[0]
+        return wanted if wanted in options else options[0]
+
+    def once(self, known: list[tuple[list[Answer], M]], make: Callable[[Choices], M]) -> M:
+        """What `make` makes with these choices: as it was made before, where all that it asks for is answered
+        as it was then. `known`: what was made of the same otherwise."""
+        found = next((each for each in known if self._agrees(each[0])), None)
+        if found is None:
+            inside = Choices(self.point)
+            made = make(inside)
+            found = inside.answers, made
+            known.append(found)
+        answers, made = found
+        self.asked.update({name: options for name, options, _ in answers})
+        self.answers += answers
+        return made
+
+    def _agrees(self, answers: list[Answer]) -> bool:
+        return all(self._answer(name, options) == answer for name, options, answer in answers)
 
     def effective(self) -> dict[str, Option]:
         """What the point says of choices that were made, and not as is usual."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Any
 
 from hbc.frontend.costs.choices import Choices
 from hbc.frontend.costs.dot import Dot
@@ -45,7 +46,8 @@ class Step:
 @record
 class Graph:
     """`funcs`, callees first, are those that exist after inlining; `whole` has the values of each
-    variable that are needed, `ranges` the sizes and reductions as spans."""
+    variable that are needed, `ranges` the sizes and reductions as spans. `shapes`: those that were made for
+    other choices too (`shape_of`)."""
 
     pipeline: Pipeline
     funcs: dict[str, Func]
@@ -56,6 +58,7 @@ class Graph:
     dots: tuple[Dot, ...] = ()
     words: frozenset[str] = frozenset()  # that new loops must not be named by
     choices: Choices = field(default_factory=Choices)
+    shapes: dict[Any, list[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     def name(self, v: str, suffix: str) -> str:
         """The name of a loop made of that of a variable."""

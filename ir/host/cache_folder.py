@@ -20,7 +20,9 @@ from hbc.ir.host.user_folders import user_folder
 DIGEST_BYTES = 32
 VARIABLE = "HBC_CACHE"
 PRIVATE = 0o700
+LOOKS = 64  # while as much is kept as the folder may hold
 _refused: dict[Path, str] = {}
+_come: dict[Path, int] = {}  # bytes kept by this process since it looked through the folder
 
 
 def named_folder() -> Path:
@@ -76,7 +78,7 @@ def keep(name: str, data: bytes) -> None:
         folder = cache_folder()
         if folder is not None:
             _replace(folder / name, sha256(data).digest() + data)
-            shrink(folder, limit_of(folder))
+            _make_room(folder, len(data))
 
 
 def keep_limit(count: int) -> None:
@@ -101,8 +103,19 @@ def kept_file(out: Path, make: Callable[[Path], object]) -> Path:
     make(out)
     with suppress(OSError):  # without a digest it is made again
         _replace(beside, _digest(out))
-        shrink(out.parent, limit_of(out.parent))
+        _make_room(out.parent, out.stat().st_size)
     return out
+
+
+def _make_room(folder: Path, count: int) -> None:
+    """What was used longest ago goes, where so many bytes more are too many. It takes a look at each file, so
+    the folder is looked through at the first of a process, and when much has come since."""
+    limit = limit_of(folder)
+    come = _come.get(folder, limit) + count
+    if come >= limit // LOOKS:
+        shrink(folder, limit)
+        come = 0
+    _come[folder] = come
 
 
 def _digest(file: Path) -> bytes:

@@ -57,7 +57,7 @@ def builders(monkeypatch: pytest.MonkeyPatch, *children: Child) -> Builders:
 def test_each_comes_when_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Child(frozenset("a"))
     with builders(monkeypatch, slow, Child(frozenset("a"))) as made:
-        coming = made.serving({}).build(candidates("abcd"))
+        coming = made.serving({}, {}).build(candidates("abcd"))
         assert sorted(next(coming).candidate.about for _ in range(3)) == ["b", "c", "d"]
         made.abandon()
         assert list(coming) == []
@@ -67,16 +67,19 @@ def test_what_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     child = Child(pace=100.0)
     with builders(monkeypatch, child) as made:
         until = time.monotonic() + 50
-        assert list(made.serving({}).build(candidates("ab"), until)) == []
-        found = list(made.serving({}).build(candidates("ab"), until, least=1))
+        assert list(made.serving({}, {}).build(candidates("ab"), until)) == []
+        found = list(made.serving({}, {}).build(candidates("ab"), until, least=1))
         assert [b.candidate.about for b in found] == ["a"] == child.asked
 
 
 def test_a_batch_ends_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
     child = Child(frozenset("a"))
     with builders(monkeypatch, child) as made:
-        before = made.serving({}).build(candidates("ab"))
-        assert [b.candidate.about for b in made.serving({}).build(candidates("cd"))] == ["c", "d"]
+        before = made.serving({}, {}).build(candidates("ab"))
+        assert [b.candidate.about for b in made.serving({}, {}).build(candidates("cd"))] == [
+            "c",
+            "d",
+        ]
         assert list(before) == [] and "b" not in child.asked
 
 
@@ -89,10 +92,14 @@ def test_a_process_is_ended_with_the_time_and_begun_again() -> None:
             for n in (2, 4)
         )
         bad = Candidate({}, "schedule x for c {\n    B.unroll(j, 2)\n}\n", "", None)
-        assert list(made.serving({}).build([good], time.monotonic() + 0.001)) == []
+        assert list(made.serving({}, {}).build([good], time.monotonic() + 0.001)) == []
         for settings, compiled in (({"n": "2"}, 0), ({"n": "3"}, 1)):
-            built, refused = made.serving(settings).build([other, bad])
+            built, refused = made.serving(settings, {}).build([other, bad])
             assert isinstance(built, Built) and built.function == "k"
             assert isinstance(refused, Trial) and refused.state is State.REFUSED
             headers = list((made.folder / "0").glob("headers-*.gch"))
             assert len(headers) == compiled
+        (whole,) = made.serving({"n": "2"}, {"N": 4}).build([other], whole=True)
+        (part,) = made.serving({"n": "2"}, {"N": 4}).build([other])
+        assert isinstance(whole, Built) and isinstance(part, Built)
+        assert whole.library != part.library  # of one schedule both are there

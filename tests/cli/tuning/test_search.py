@@ -290,9 +290,12 @@ def test_what_is_known_is_not_built_again() -> None:
 
 
 def test_the_best_is_confirmed_beside_the_first() -> None:
-    search = search_of(SPACE, meter())
+    builder = FakeBuilder()
+    search = search_of(SPACE, meter(), builder)
     search.run(ByModel(Random(0)), Silent())
+    assert not builder.whole  # until then only what runs at these sizes
     settled = search.settle()
+    assert {t.candidate.key for t in settled} == set(builder.whole)
     assert settled[0].seconds == pytest.approx(1e-3, rel=0.03)
     assert any(not t.candidate.point for t in settled)
 

@@ -83,13 +83,14 @@ class FakeBuilder:
 
     refuses: Callable[[Candidate], str | None] = lambda c: None
     asked: list[str] = field(default_factory=list)
+    whole: list[str] = field(default_factory=list)
 
     def build(
-        self, candidates: Sequence[Candidate], until: float = 0.0, least: int = 0
-    ) -> list[Built | Trial]:
+        self, candidates: Sequence[Candidate], until: float = 0.0, least: int = 0, whole: bool = False
+    ) -> list[Built | Trial]:  # fmt: skip
         found: list[Built | Trial] = []
         for c in candidates:
-            self.asked.append(c.key)
+            (self.whole if whole else self.asked).append(c.key)
             reason = self.refuses(c)
             found.append(
                 Built(c, "none", "x", False)
@@ -147,7 +148,7 @@ class Fakes(FakeBuilder, FakeMeter):
         FakeBuilder.__init__(self)
         FakeMeter.__init__(self, lambda c: 1e-6 * len(c.text))
 
-    def serving(self, settings: Mapping[str, str]) -> Fakes:
+    def serving(self, settings: Mapping[str, str], sizes: Mapping[str, int]) -> Fakes:
         return self
 
     def __enter__(self) -> Fakes:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hbc.ir.host import cache_folder
 from hbc.ir.host.cache_folder import VARIABLE, keep, kept, kept_file
 from hbc.ir.host.cache_limit import IN_USE_SECONDS, LIMIT, held, limit_of, shrink
 
@@ -41,6 +42,18 @@ def test_keeping_keeps_to_the_limit(folder: Path) -> None:
     assert total < 3000 + 1100
     assert kept("9") is not None
     assert limit_of(folder) == 3000
+
+
+def test_the_folder_is_looked_through_when_much_has_come(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / LIMIT).write_text("64000")
+    looked = []
+    monkeypatch.setattr(cache_folder, "shrink", lambda *_: looked.append(len(list(held(folder)))))
+    for n in range(12):
+        keep(f"{n}", bytes(100))
+    kept_file(folder / "large", lambda out: out.write_bytes(bytes(1000)))
+    assert looked == [1, 11, 13]  # at first, after ten, after what is large
 
 
 def test_what_was_used_just_now_stays(folder: Path) -> None:
