@@ -6,15 +6,17 @@ Errors are HbcError with the place. Notes and comments are kept, source spans ar
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from typing import Any, Final
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.kernel import Argument, Check, Gapless, Kernel, Size, Table
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.read_expr import element_type, expression, indices, literal, place
+from hbc.ir.lang.read_expr import FIELDS, element_type, expression, indices, listed, literal
 from hbc.ir.lang.read_tokens import Cursor, tokens, unescape
+from hbc.ir.lang.syntax import FORMS, Form, words
 from hbc.ir.lang.types import Memory
 
 
@@ -83,87 +85,38 @@ def _statement(c: Cursor) -> ir.Stmt:
         return ir.Comment(unescape(c.take().text[1:].removeprefix(" ")))
     if c.is_("{"):
         return _block(c)
-    if c.is_(*ir.LoopKind):
-        return _for(c)
     if c.is_("let"):
         return _lets(c)
-    if c.accept("prefetch"):
-        level = c.number() if c.next.kind == "number" else 1
-        buffer = c.name()
-        c.expect(".")
-        element = element_type(c)
-        return ir.Prefetch(buffer, place(c)[0], element, level)
-    if c.accept("allocate"):
-        return _allocate(c)
-    if c.accept("if"):
-        condition = expression(c)
-        then = _body(c)
-        return ir.If(condition, then, _body(c) if c.accept("else") else None)
-    if c.accept("barrier"):
-        return ir.Barrier(ir.BarrierScope(c.name()), _note(c))
-    if c.accept("assert"):
-        condition = expression(c)
-        c.expect(",")
-        return ir.Assert(condition, _string(c))
-    if c.accept("leave"):
-        loop = c.name()
-        c.expect("if")
-        return ir.Leave(loop, expression(c))
-    if c.accept("fence"):
-        return ir.Fence(ir.FenceKind(c.name()), _sums(c))
-    if c.accept("bulk"):
-        return _bulk(c)
-    for word in ("copies", "products"):
-        if c.accept(word):
-            return _copies(c, products=word == "products")
-    asynchronous = c.accept("async")
-    warp = _group(c) if c.accept("warp") else 0
-    atomic = ir.Op(c.take().text) if c.accept("atomic") else None
-    buffer = c.name()
-    index, mask = place(c)
-    c.expect("=")
-    return ir.Store(buffer, index, expression(c), mask, None, asynchronous, atomic, warp)
+    return _formed(c, _form(c))
+
+
+def _form(c: Cursor) -> Form:
+    """Of those whose first word is the next one, the form whose words are; else the one of no such word."""
+    begun = [form for form in FORMS if form.opening[:1] and c.is_(form.opening[0])]
+    if not begun:
+        return FORMS[-1]
+    for form in begun:
+        if all(t.text == w for t, w in zip(c.tokens[c.at :], form.opening, strict=False)):
+            return form
+    c.take()
+    raise c.wrong(" or ".join(f"`{form.opening[1]}`" for form in begun))
+
+
+def _formed(c: Cursor, form: Form) -> ir.Stmt:
+    values = dict(form.fixed)
+    for part in form.parts:
+        for word in words(part.words):
+            c.expect(word)
+        if part.field:
+            values[part.field] = _READ[part.kind](c)
+    return form.of(**values)
 
 
 def _group(c: Cursor) -> int:
-    """The lanes that update one element together: all, or so many."""
+    """The lanes that update one element together: none, all, or so many."""
+    if not c.accept("warp"):
+        return 0
     return c.number() if c.accept("by") else WARP
-
-
-def _copies(c: Cursor, products: bool) -> ir.Stmt:
-    if c.accept("commit"):
-        return ir.CopyCommit(products)
-    c.expect("wait")
-    return ir.CopyWait(c.number(), products, _sums(c))
-
-
-def _bulk(c: Cursor) -> ir.Stmt:
-    if c.accept("to"):
-        signal = c.name()
-        return ir.BulkGroup(signal, place(c)[0], _body(c))
-    if c.accept("wait"):
-        signal = c.name()
-        slot, _ = place(c)
-        c.expect("turn")
-        return ir.BulkWait(signal, slot, expression(c))
-    c.expect("copy")
-    buffer = c.name()
-    start, _ = place(c)
-    c.expect("=")
-    source = c.name()
-    c.expect(".")
-    element = element_type(c)
-    lists = []
-    for word in ("at", "needed", "of", "by", "box"):
-        c.expect(word)
-        c.expect("[")
-        lists.append(indices(c, "]"))
-    at, needed, extents, strides, box = lists
-    sizes = tuple(int(e.value) for e in box if isinstance(e, ir.Const))
-    otherwise = _body(c) if c.accept("else") else None
-    return ir.BulkCopy(
-        buffer, start, source, element, at, needed, extents, strides, sizes, otherwise
-    )
 
 
 def _sums(c: Cursor) -> tuple[str, ...]:
@@ -172,6 +125,23 @@ def _sums(c: Cursor) -> tuple[str, ...]:
     while names and c.accept(","):
         names.append(c.name())
     return tuple(names)
+
+
+def _marks(c: Cursor) -> ir.Marks:
+    return ir.Marks(**{f.name: c.number() for f in fields(ir.Marks) if c.accept(f.name)})
+
+
+def _swizzle(c: Cursor) -> ir.Swizzle | None:
+    if not c.accept("swizzle"):
+        return None
+    unit = c.number()
+    c.expect("of")
+    swizzle = ir.Swizzle(unit, c.number())
+    if c.accept("by"):
+        lines = c.number()
+        c.expect("of")
+        swizzle = replace(swizzle, lines=lines, line=c.number())
+    return swizzle
 
 
 def _lets(c: Cursor) -> ir.Stmt:
@@ -186,38 +156,6 @@ def _lets(c: Cursor) -> ir.Stmt:
     for name, value in reversed(bindings):
         body = ir.LetStmt(name, value, body)
     return body
-
-
-def _for(c: Cursor) -> ir.For:
-    kind = ir.LoopKind(c.take().text)
-    var = c.name()
-    c.expect("from")
-    start = expression(c)
-    c.expect("count")
-    extent = expression(c)
-    marks = ir.Marks(**{f.name: c.number() for f in fields(ir.Marks) if c.accept(f.name)})
-    note = _note(c)
-    return ir.For(var, start, extent, kind, _body(c), note, None, marks)
-
-
-def _allocate(c: Cursor) -> ir.Allocate:
-    buffer = c.name()
-    c.expect(":")
-    element = element_type(c)
-    extent, _ = place(c)
-    c.expect("in")
-    memory = Memory(c.name())
-    swizzle = None
-    if c.accept("swizzle"):
-        unit = c.number()
-        c.expect("of")
-        swizzle = ir.Swizzle(unit, c.number())
-        if c.accept("by"):
-            lines = c.number()
-            c.expect("of")
-            swizzle = replace(swizzle, lines=lines, line=c.number())
-    note = _note(c)
-    return ir.Allocate(buffer, element, extent, memory, _body(c), note, None, swizzle)
 
 
 def _block(c: Cursor) -> ir.Block:
@@ -249,20 +187,10 @@ def _table(c: Cursor) -> Table:
     name = c.name()
     c.expect(":")
     element = element_type(c)
-    c.expect("[")
-    shape: list[int] = []
-    while not c.accept("]"):
-        if shape:
-            c.expect(",")
-        shape.append(c.number())
+    shape = listed(c, Cursor.number)
     c.expect("=")
-    c.expect("[")
-    values: list[int | float | bool] = []
-    while not c.accept("]"):
-        if values:
-            c.expect(",")
-        values.append(literal(c, element).value)
-    return Table(name, element, tuple(shape), tuple(values))
+    values = listed(c, lambda c: literal(c, element).value)
+    return Table(name, element, shape, values)
 
 
 def _note(c: Cursor) -> str:
@@ -278,3 +206,27 @@ def _string(c: Cursor) -> str:
 def _at_end(c: Cursor) -> None:
     if c.next.kind != "end":
         raise c.wrong("the end")
+
+
+_READ: Final[dict[str, Callable[[Cursor], Any]]] = {
+    **FIELDS,
+    "Expr | None": lambda c: expression(c) if c.accept("if") else None,
+    "Stmt": _body,
+    "Stmt | None": lambda c: _body(c) if c.accept("else") else None,
+    "str": Cursor.name,
+    "first": Cursor.name,
+    "tuple[str, ...]": _sums,
+    "text": _string,
+    "note": _note,
+    "level": lambda c: c.number() if c.next.kind == "number" else 1,
+    "async": lambda c: c.accept("async"),
+    "warp": _group,
+    "Op | None": lambda c: ir.Op(c.take().text) if c.accept("atomic") else None,
+    "Marks": _marks,
+    "Swizzle | None": _swizzle,
+    "DType": element_type,
+    "Memory": lambda c: Memory(c.name()),
+    "BarrierScope": lambda c: ir.BarrierScope(c.name()),
+    "FenceKind": lambda c: ir.FenceKind(c.name()),
+}
+"""How a field is read, by the kind of `syntax.Part`."""

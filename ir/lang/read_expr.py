@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.read_tokens import Cursor
-from hbc.ir.lang.syntax import CALLS, PRECEDENCE
+from hbc.ir.lang.syntax import CALLS, PRECEDENCE, operands_of
 from hbc.ir.lang.types import CONDITION, DTYPES, INDEX, DType, Memory, Type
 
+T = TypeVar("T")
 _BROADCAST: Final = re.compile(r"x(\d+)")
 _TYPE: Final = re.compile(rf"({'|'.join(DTYPES)})(?:x(\d+))?")
 _MOVES: Final = {f"{a}_to_{b}": (a, b) for a in Memory for b in Memory}
@@ -177,32 +178,35 @@ def _of_two(op: ir.Op) -> Callable[[Cursor, str], ir.Expr]:
     return lambda c, _: ir.Binary(op, *_two(c))
 
 
-def _ints(c: Cursor) -> tuple[int, ...]:
+def listed(c: Cursor, item: Callable[[Cursor], T]) -> tuple[T, ...]:
+    """`[item, item]`"""
     c.expect("[")
-    numbers: list[int] = []
+    items: list[T] = []
     while not c.accept("]"):
-        if numbers:
+        if items:
             c.expect(",")
-        numbers.append(c.number())
-    return tuple(numbers)
+        items.append(item(c))
+    return tuple(items)
 
 
-_FIELDS: Final[dict[str, Callable[[Cursor], Any]]] = {
+FIELDS: Final[dict[str, Callable[[Cursor], Any]]] = {
     "Expr": expression,
+    "tuple[Expr, ...]": lambda c: listed(c, expression),
     "int": Cursor.number,
-    "ints": _ints,
+    "tuple[int, ...]": lambda c: listed(c, Cursor.number),
 }
+"""How a field of an expression is read, by the kind of `syntax.Part`."""
 
 
 def _written(c: Cursor, name: str, parameter: str) -> ir.Expr:
     """A node of `CALLS`."""
-    cls, kinds = CALLS[name]
-    fields: dict[str, Any] = {"op": ir.Op(parameter)} if cls is ir.VectorReduce else {}
-    for n, (field, kind) in enumerate(kinds.items()):
+    cls = CALLS[name]
+    values: dict[str, Any] = {"op": ir.Op(parameter)} if cls is ir.VectorReduce else {}
+    for n, part in enumerate(operands_of(name)):
         if n:
             c.expect(",")
-        fields[field] = _FIELDS[kind](c)
-    return cls(**fields)
+        values[part.field] = FIELDS[part.kind](c)
+    return cls(**values)
 
 
 def _instruct(c: Cursor, parameter: str) -> ir.Expr:

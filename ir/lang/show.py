@@ -9,40 +9,37 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import lru_cache
-from typing import Final, assert_never
+from typing import Any, Final
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.kernel import Argument, Kernel, Size, Table
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.syntax import CALLS, COMPARISON_LEVEL, NAMES, PRECEDENCE, UNARY_LEVEL
+from hbc.ir.lang.syntax import (
+    COMPARISON_LEVEL,
+    FORMS,
+    NAMES,
+    OPENINGS,
+    PRECEDENCE,
+    UNARY_LEVEL,
+    Part,
+    operands_of,
+)
 from hbc.ir.lang.types import CONDITION, INDEX, DType, Kind
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
-STATEMENTS: Final = frozenset(
-    {
-        *ir.LoopKind,
-        "prefetch",
-        "allocate",
-        "assert",
-        "barrier",
-        "async",
-        "atomic",
-        "warp",
-        "copies",
-        "bulk",
-    }
-)
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+INDENT: Final = "    "
 MOST_NAMES: Final = 4096  # of which the text is remembered
 
 
 def show(node: ir.Node) -> str:
     """The text of an expression (one line) or statement (lines without a final newline)."""
     if isinstance(node, ir.Stmt):
-        return "\n".join(_lines(node, 0))
+        return _statement(node, 0)
     return _expr(node, 0)
 
 
@@ -55,14 +52,16 @@ def show_kernel(kernel: Kernel) -> str:
     lines += [f"instruction {name_text(i.name)}" for i in kernel.instructions]
     lines += [f"check {show(c.condition)}, {json.dumps(c.message)}" for c in kernel.checks]
     lines += [f"gapless {name_text(g.name)}, {g.dim}, {show(g.where)}" for g in kernel.gapless]
-    return "\n".join([*lines, *_braced("", kernel.body, 0)]) + "\n"
+    return "\n".join([*lines, _braced(kernel.body, 0)]) + "\n"
 
 
 @lru_cache(MOST_NAMES)
 def name_text(name: str) -> str:
     """The name, in backquotes unless it is a plain identifier that means nothing else."""
-    if IDENTIFIER.fullmatch(name) and name not in RESERVED and name not in STATEMENTS:
-        return name
+    return name if IDENTIFIER.fullmatch(name) and name not in RESERVED else _quoted(name)
+
+
+def _quoted(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`").replace("\n", "\\n") + "`"
 
 
@@ -130,105 +129,50 @@ def _expr(e: ir.Expr, level: int) -> str:
 def _call(e: ir.Expr) -> str:
     """A node of `CALLS`."""
     name = NAMES[type(e)]
-    fields = (getattr(e, field) for field in CALLS[name][1])
     by = f"<{e.op}>" if isinstance(e, ir.VectorReduce) else ""
-    return f"{name}{by}({', '.join(map(_field, fields))})"
+    values = (_WRITTEN[part.kind](getattr(e, part.field), 0) for part in operands_of(name))
+    return f"{name}{by}({', '.join(values)})"
 
 
-def _field(value: ir.Expr | int | tuple[int, ...]) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(str, value))}]"
-    return str(value) if isinstance(value, int) else _expr(value, 0)
-
-
-def _group(lanes: int) -> str:
-    """That so many lanes of a warp do it together."""
-    return {0: "", WARP: "warp "}.get(lanes, f"warp by {lanes} ")
-
-
-def _sums(names: tuple[str, ...]) -> str:
-    """The fragments that it is about."""
-    return f" of {', '.join(map(name_text, names))}" if names else ""
-
-
-def _lines(s: ir.Stmt, depth: int) -> list[str]:
-    pad = "    " * depth
+def _statement(s: ir.Stmt, depth: int) -> str:
+    """The text of a statement, but for the indentation of its first line."""
     match s:
         case ir.Comment(text=text):
             escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
-            return [f"{pad}# {escaped}"]
-        case ir.Barrier(scope=scope, note=note):
-            return [f"{pad}barrier {scope}{_note(note)}"]
-        case ir.CopyCommit(products=products):
-            return [f"{pad}{'products' if products else 'copies'} commit"]
-        case ir.CopyWait(most=most, products=products):
-            return [f"{pad}{'products' if products else 'copies'} wait {most}{_sums(s.sums)}"]
-        case ir.Fence(kind=fence, sums=sums):
-            return [f"{pad}fence {fence}{_sums(sums)}"]
-        case ir.BulkCopy():
-            return _bulk_copy(s, depth)
-        case ir.BulkGroup(signal=signal, slot=slot, body=body):
-            return _braced(f"bulk to {name_text(signal)}[{show(slot)}]", body, depth)
-        case ir.BulkWait(signal=signal, slot=slot, turn=turn):
-            return [f"{pad}bulk wait {name_text(signal)}[{show(slot)}] turn {show(turn)}"]
-        case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
-            pad += "async " if s.asynchronous else ""
-            pad += _group(s.warp)
-            pad += "" if s.atomic is None else f"atomic {s.atomic} "
-            return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
-        case ir.Prefetch(buffer=buffer, index=index, element=element, level=level):
-            into = "" if level == 1 else f" {level}"
-            return [f"{pad}prefetch{into} {name_text(buffer)}.{element}{_place(index, None)}"]
-        case ir.For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
-            head = f"{kind} {name_text(var)} from {show(start)} count {show(extent)}"
-            return _braced(head + _marks(s.marks) + _note(note), body, depth)
-        case ir.Block(body=stmts):
-            return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
+            return f"# {escaped}"
+        case ir.Block(body=body):
+            return _braces(body, depth)
         case ir.LetStmt():
             lets = []
             inner: ir.Stmt = s
             while isinstance(inner, ir.LetStmt):  # there may be thousands, one inside the other
-                lets.append(f"{pad}let {name_text(inner.name)} = {show(inner.value)} in")
+                lets.append(f"let {name_text(inner.name)} = {show(inner.value)} in")
                 inner = inner.body
-            return [*lets, *_lines(inner, depth)]
-        case ir.Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
-            head = f"allocate {name_text(buffer)}: {element}[{show(extent)}] in {memory}"
-            if s.swizzle is not None:
-                head += f" swizzle {s.swizzle.unit} of {s.swizzle.row}"
-            if s.swizzle is not None and s.swizzle.line:
-                head += f" by {s.swizzle.lines} of {s.swizzle.line}"
-            return _braced(head + _note(s.note), body, depth)
-        case ir.If(condition=c, then=then, otherwise=other):
-            first = _braced(f"if {show(c)}", then, depth)
-            if other is None:
-                return first
-            second = _braced("else", other, depth)
-            return [*first[:-1], f"{pad}}} {second[0].lstrip()}", *second[1:]]
-        case ir.Assert(condition=c, message=message):
-            return [f"{pad}assert {show(c)}, {json.dumps(message)}"]
-        case ir.Leave(loop=loop, condition=c):
-            return [f"{pad}leave {loop} if {show(c)}"]
+            return _lines([*lets, _statement(inner, depth)], depth)
         case _:
-            assert_never(s)
+            form = next(form for form in _FORMS[type(s)] if form.fits(s))
+            return "".join(_part(part, s, depth) for part in form.parts)
 
 
-def _bulk_copy(s: ir.BulkCopy, depth: int) -> list[str]:
-    to = f"{name_text(s.buffer)}[{show(s.start)}]"
-    lists = (("at", s.at), ("needed", s.needed), ("of", s.extents), ("by", s.strides))
-    parts = "".join(f" {word} [{_list(*es)}]" for word, es in lists)
-    box = ", ".join(map(str, s.box))
-    line = f"bulk copy {to} = {name_text(s.source)}.{s.element}{parts} box [{box}]"
-    if s.otherwise is None:
-        return [f"{'    ' * depth}{line}"]
-    return _braced(f"{line} else", s.otherwise, depth)
+def _part(part: Part, s: ir.Stmt, depth: int) -> str:
+    if not part.field:
+        return part.words
+    return part.words + _WRITTEN[part.kind](getattr(s, part.field), depth)
 
 
-def _braced(head: str, body: ir.Stmt, depth: int) -> list[str]:
+def _lines(lines: Iterable[str], depth: int) -> str:
+    return f"\n{INDENT * depth}".join(lines)
+
+
+def _braced(body: ir.Stmt, depth: int) -> str:
     """A body in braces: one statement stands for itself, several or none are a Block."""
-    pad = "    " * depth
     inner = body.body if isinstance(body, ir.Block) and len(body.body) != 1 else (body,)
-    opening = f"{head} {{" if head else "{"
-    return [pad + opening, *(x for c in inner for x in _lines(c, depth + 1)), pad + "}"]
+    return _braces(inner, depth)
+
+
+def _braces(body: Sequence[ir.Stmt], depth: int) -> str:
+    inner = _lines(["{", *(_statement(s, depth + 1) for s in body)], depth + 1)
+    return f"{inner}\n{INDENT * depth}}}"
 
 
 def _size(size: Size) -> str:
@@ -267,9 +211,38 @@ def _marks(marks: ir.Marks) -> str:
     return "".join(f" {k} {v}" for k, v in values if v != getattr(ir.NO_MARKS, k))
 
 
-def _note(note: str) -> str:
-    return f" {json.dumps(note)}" if note else ""
+def _swizzle(s: ir.Swizzle | None) -> str:
+    if s is None:
+        return ""
+    return f" swizzle {s.unit} of {s.row}" + (f" by {s.lines} of {s.line}" if s.line else "")
 
 
 def _wrap(text: str, parentheses: bool) -> str:
     return f"({text})" if parentheses else text
+
+
+_WRITTEN: Final[dict[str, Callable[[Any, int], str]]] = {
+    "Expr": lambda e, _: _expr(e, 0),
+    "Expr | None": lambda e, _: "" if e is None else f" if {_expr(e, 0)}",
+    "tuple[Expr, ...]": lambda es, _: f"[{_list(*es)}]",
+    "Stmt": _braced,
+    "Stmt | None": lambda s, depth: "" if s is None else f" else {_braced(s, depth)}",
+    "str": lambda name, _: name_text(name),
+    "first": lambda name, _: _quoted(name) if name in OPENINGS else name_text(name),
+    "tuple[str, ...]": lambda names, _: f" of {', '.join(map(name_text, names))}" if names else "",
+    "text": lambda text, _: json.dumps(text),
+    "note": lambda text, _: f" {json.dumps(text)}" if text else "",
+    "int": lambda n, _: str(n),
+    "tuple[int, ...]": lambda ns, _: f"[{', '.join(map(str, ns))}]",
+    "level": lambda n, _: "" if n == 1 else f" {n}",
+    "async": lambda asynchronous, _: "async " if asynchronous else "",
+    "warp": lambda lanes, _: {0: "", WARP: "warp "}.get(lanes, f"warp by {lanes} "),
+    "Op | None": lambda op, _: "" if op is None else f"atomic {op} ",
+    "Marks": lambda marks, _: _marks(marks),
+    "Swizzle | None": lambda swizzle, _: _swizzle(swizzle),
+    **dict.fromkeys(("DType", "Memory", "BarrierScope", "FenceKind"), lambda word, _: str(word)),
+}
+"""How a field is written, by the kind of `syntax.Part`. What may be absent brings its space."""
+_FORMS: Final = {
+    of: [form for form in FORMS if form.of is of] for of in {form.of for form in FORMS}
+}

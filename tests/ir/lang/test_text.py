@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from random import Random
+from typing import get_args
 
 import pytest
 import statements
@@ -33,6 +34,7 @@ from hbc.ir.lang.nodes import (
     FenceKind,
     For,
     If,
+    LetStmt,
     Load,
     LoopKind,
     Marks,
@@ -51,6 +53,7 @@ from hbc.ir.lang.nodes import (
 )
 from hbc.ir.lang.read import read_expr, read_kernel, read_stmt
 from hbc.ir.lang.show import show, show_kernel
+from hbc.ir.lang.syntax import FORMS, OPENINGS
 from hbc.ir.lang.types import BF16, BOOL, F32, F64, I32, U8, Memory
 
 i, j = Var("i"), Var("j")
@@ -132,6 +135,34 @@ def test_special_expressions_round_trip(e: Expr) -> None:
 )
 def test_special_statements_round_trip(s: Stmt) -> None:
     assert repr(read_stmt(show(s))) == repr(s)
+
+
+@pytest.mark.parametrize("word", sorted(OPENINGS))
+def test_buffers_may_be_called_as_statements_begin(word: str) -> None:
+    """`leave[i] = 1` was read as `leave`, and names of sizes had backquotes that no user wrote."""
+    s = Store(word, Var(word), Load(word, i, U8(1)))
+    assert repr(read_stmt(show(s))) == repr(s)
+    assert "`" not in show(Var(word)).replace("`if`", "")
+
+
+def test_each_statement_has_a_form() -> None:
+    """But for the three that are more than a row."""
+    assert {form.of for form in FORMS} | {Block, Comment, LetStmt} == set(get_args(Stmt))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bulk s", "<ir>:1:6: error: expected `to` or `wait` or `copy`, found `s`"),
+        ("copies s", "<ir>:1:8: error: expected `commit` or `wait`, found `s`"),
+        ("leave s[i] = 1", "<ir>:1:8: error: expected `if`, found `[`"),
+        ("for i from 0 to 1 {}", "<ir>:1:14: error: expected `count`, found `to`"),
+    ],
+)
+def test_errors_of_statements_name_the_place(text: str, message: str) -> None:
+    with pytest.raises(HbcError) as caught:
+        read_stmt(text)
+    assert str(caught.value).split("\n")[0] == message
 
 
 def test_a_whole_kernel() -> None:
