@@ -291,6 +291,25 @@ def test_samples_run_right_by_schedules_that_hbc_makes(sample: str) -> None:
     assert exit_code_of([*arguments, "--target", "avx2", "--trials", "2"]) == 0
 
 
+GEMM_BF16 = """
+size   M, N, K
+input  A: bf16[M, K]
+input  B: bf16[K, N]
+output C: f32[M, N]
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += f32(A[i, k]) * f32(B[k, j])
+C[i, j]    = acc[i, j]
+"""
+
+
+def test_sizes_may_be_called_as_statements_begin(tmp_path: Path) -> None:
+    """A condition on `blocks` was written in backquotes, and so refused: no tiles."""
+    kernel = tmp_path / "gemm.hb"
+    kernel.write_text(GEMM_BF16.replace("K", "blocks"))
+    assert "specialize(blocks % 32 == 0)" in made(kernel, "amx").text
+
+
 def test_an_edge_that_is_never_met_is_no_stage() -> None:
     """A padded image is copied where there is padding, or where steps of instructions are left over."""
     sample = SAMPLES / "conv2d_u8s8.hb"
