@@ -305,13 +305,12 @@ class _Widen:
         other: ir.Stmt | None,
         mask: ir.Expr | None,
     ) -> ir.Stmt:
-        if isinstance(condition, ir.Binary) and condition.op is ir.Op.AND and other is None:
-            # Conjuncts that all lanes share guard the whole statement, its uniform loads included.
-            for shared, rest in ((condition.a, condition.b), (condition.b, condition.a)):
-                if not self.varies(shared) and shared.type.lanes == 1:
-                    return ir.If(
-                        shared, self.stmt(ir.If(rest, then, None, s.span), mask), None, s.span
-                    )
+        parts = conjuncts(condition) if other is None else []
+        shared = [c for c in parts if c.type.lanes == 1 and not self.varies(c)]
+        if 0 < len(shared) < len(parts):
+            # Those that all lanes share guard the whole statement, its uniform loads included.
+            rest = ir.If(and_(*(c for c in parts if c not in shared)), then, None, s.span)
+            return ir.If(and_(*shared), self.stmt(rest, mask), None, s.span)
         if not self.varies(condition):
             no = None if other is None else self.stmt(other, mask)
             return ir.If(condition, self.stmt(then, mask), no, s.span)
