@@ -239,7 +239,7 @@ def _let(e: ir.Let, scope: Scope) -> ir.Expr:
     if _is_trivial(value):
         return _expr(substitute(e.body, {e.name: value}), scope)
     body = _expr(e.body, _inside_let(e.name, value, scope))
-    if not mentions(body, e.name):
+    if e.name not in free_variables(body):
         return body
     return e if value is e.value and body is e.body else ir.Let(e.name, value, body, e.span)
 
@@ -402,7 +402,7 @@ def _let_stmt(s: ir.LetStmt, name: str, value: ir.Expr, body: ir.Stmt, scope: Sc
     if _is_trivial(new):
         return _stmt(substitute_stmt(body, {name: new}), scope)
     inner = _stmt(body, _inside_let(name, new, scope))
-    if not mentions(inner, name):
+    if name not in free_variables(inner):
         return inner
     return s if new is value and inner is body else ir.LetStmt(name, new, inner, s.span)
 

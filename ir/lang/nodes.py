@@ -29,6 +29,13 @@ Lanewise = Type
 """The type of a node of as many lanes as its first operand: with another operand it changes with it."""
 
 
+class Compound:
+    """A node that has others below it, or may. It keeps what `walk.free_variables` found, once asked."""
+
+    __slots__ = ("free",)
+    free: frozenset[str]
+
+
 @record
 class Const:
     """A scalar literal. `value` is an int, float or bool that the type can hold exactly."""
@@ -48,7 +55,7 @@ class Var:
 
 
 @record
-class Cast:
+class Cast(Compound):
     """Conversion of every lane; `type.lanes == value.type.lanes`."""
 
     type: Lanewise
@@ -57,7 +64,7 @@ class Cast:
 
 
 @record
-class Binary:
+class Binary(Compound):
     """`a op b`, lane by lane; both operands have the same type."""
 
     op: Op
@@ -78,7 +85,7 @@ class Binary:
 
 
 @record
-class Unary:
+class Unary(Compound):
     op: UnaryOp
     a: Expr
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -89,7 +96,7 @@ class Unary:
 
 
 @record
-class Select:
+class Select(Compound):
     """Lane by lane `a` where `condition` holds, else `b`; both are evaluated."""
 
     condition: Expr
@@ -103,7 +110,7 @@ class Select:
 
 
 @record
-class Access:
+class Access(Compound):
     """A Func or input at given coordinates, one index per dimension. Only before `lower`. `part`: which
     array of a Func of several values, by its name, when it is not the first."""
 
@@ -120,7 +127,7 @@ class Access:
 
 
 @record
-class Load:
+class Load(Compound):
     """`buffer[index]` lane by lane, in elements; lanes whose `mask` is false give 0 and touch nothing."""
 
     buffer: str
@@ -131,7 +138,7 @@ class Load:
 
 
 @record
-class Call:
+class Call(Compound):
     """A math function of the language (see `MathOp`)."""
 
     name: MathOp
@@ -141,7 +148,7 @@ class Call:
 
 
 @record
-class Ramp:
+class Ramp(Compound):
     """base, base + stride, ...: `lanes` copies of (the lanes of) base, each a stride further."""
 
     base: Expr
@@ -156,7 +163,7 @@ class Ramp:
 
 
 @record
-class Broadcast:
+class Broadcast(Compound):
     """`lanes` copies of (all lanes of) value, one after the other."""
 
     value: Expr
@@ -170,7 +177,7 @@ class Broadcast:
 
 
 @record
-class VectorReduce:
+class VectorReduce(Compound):
     """Reduces each run of `value.lanes / lanes` adjacent lanes to one with `op`, in any order."""
 
     op: Op
@@ -184,7 +191,7 @@ class VectorReduce:
 
 
 @record
-class Gather:
+class Gather(Compound):
     """Lane i is lane `lanes[i]` of value; -1 gives 0. A constant swizzle."""
 
     value: Expr
@@ -197,7 +204,7 @@ class Gather:
 
 
 @record
-class Let:
+class Let(Compound):
     """`body` with `name` standing for `value`."""
 
     name: str
@@ -211,7 +218,7 @@ class Let:
 
 
 @record
-class Tuple:
+class Tuple(Compound):
     """The values of a Func of several, in the order of its arrays. Only before `lower`, and only as the
     whole value of a step."""
 
@@ -224,7 +231,7 @@ class Tuple:
 
 
 @record
-class Move:
+class Move(Compound):
     """Data-movement marker: the value, now living in `target` instead of `source`."""
 
     source: Memory
@@ -238,7 +245,7 @@ class Move:
 
 
 @record
-class Instruct:
+class Instruct(Compound):
     """What the accumulator of a tensor instruction holds after one execution. `name` is that of one of
     the kernel's instructions, with these sizes; `args` are its operands, in its order, each all of
     an operand's elements in row-major order; `type` is the accumulator's."""
@@ -260,7 +267,7 @@ GPU_LOOPS = frozenset({LoopKind.BLOCK, LoopKind.THREAD, LoopKind.LANE})
 
 
 @record
-class Store:
+class Store(Compound):
     """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing. A copy that is
     `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to. So does an
     `Instruct`; until then nobody may store to what it reads, and only others like it may touch the result.
@@ -280,7 +287,7 @@ class Store:
 
 
 @record
-class Prefetch:
+class Prefetch(Compound):
     """A hint: the cache line at `buffer[index]` will be read soon; fetch it into the cache of this
     `level`, 1 to 3. The index may be out of range."""
 
@@ -310,7 +317,7 @@ NO_MARKS = Marks()
 
 
 @record
-class For:
+class For(Compound):
     """`var` from `start` over `extent` iterations (none when extent <= 0). `note` names the
     schedule line that made the loop, for comments in the generated code. VECTOR and UNROLL loops
     have constant extents; once `vectorize` and `unroll` have run they are gone. A pass that makes a
@@ -327,7 +334,7 @@ class For:
 
 
 @record
-class Block:
+class Block(Compound):
     """Statements in order. Never directly inside another Block."""
 
     body: tuple[Stmt, ...]
@@ -335,7 +342,7 @@ class Block:
 
 
 @record
-class LetStmt:
+class LetStmt(Compound):
     """`body` with `name` standing for `value`."""
 
     name: str
@@ -358,7 +365,7 @@ class Swizzle:
 
 
 @record
-class Allocate:
+class Allocate(Compound):
     """A fresh, uninitialised buffer of `extent` elements (an index expression), alive in `body`.
     Aligned to 64 bytes. `note` says which Func it holds and where that was scheduled; `holds` has the
     buffers that share it in turn, where several do."""
@@ -375,7 +382,7 @@ class Allocate:
 
 
 @record
-class If:
+class If(Compound):
     condition: Expr
     then: Stmt
     otherwise: Stmt | None = None
@@ -383,7 +390,7 @@ class If:
 
 
 @record
-class Assert:
+class Assert(Compound):
     """Ends the kernel with the error `message` unless the condition holds. Only before any loop."""
 
     condition: Expr
@@ -392,7 +399,7 @@ class Assert:
 
 
 @record
-class Leave:
+class Leave(Compound):
     """The innermost loop around, over `loop`, may end where the condition holds: what is left of it would
     change nothing. Who runs it may go on; so does a loop of another name, around copies of the body."""
 
@@ -402,7 +409,7 @@ class Leave:
 
 
 @record
-class Barrier:
+class Barrier(Compound):
     """The threads of a GPU's block, or of each warp, wait here for one another, and see what the others
     stored before. It stands between loops over threads, never inside one. `note` says why."""
 
@@ -411,7 +418,7 @@ class Barrier:
 
 
 @record
-class Fence:
+class Fence(Compound):
     """A thread's own accesses before it are in order with what asynchronous products do behind it. As a
     barrier, it stands between loops over threads. `sums`: the fragments whose registers it is about."""
 
@@ -420,7 +427,7 @@ class Fence:
 
 
 @record
-class CopyCommit:
+class CopyCommit(Compound):
     """Asynchronous copies so far, since the last one of these, are a group; or asynchronous `products`.
     As a barrier, it and `CopyWait` stand between a block's loops over threads."""
 
@@ -428,7 +435,7 @@ class CopyCommit:
 
 
 @record
-class CopyWait:
+class CopyWait(Compound):
     """Each thread waits until its groups have landed but for the latest `most`. `sums`: the fragments that
     products add to."""
 
@@ -438,7 +445,7 @@ class CopyWait:
 
 
 @record
-class BulkCopy:
+class BulkCopy(Compound):
     """Copies a box of the array `source` to `buffer`, whose rows lie one after the other from element `start`
     on. Per dimension, outermost first: where the box begins, how much of it is `needed`, the `extents` and
     `strides` of the array, the elements of the `box`. What is beyond the array is 0. `otherwise` does the
@@ -459,7 +466,7 @@ class BulkCopy:
 
 
 @record
-class BulkGroup:
+class BulkGroup(Compound):
     """One thread begins the `BulkCopy`s in the body, which land together: then the slot of `signal`, an array
     in `Memory.SIGNAL`, has its next turn. As a barrier, it stands between a block's loops over threads."""
 
@@ -469,7 +476,7 @@ class BulkGroup:
 
 
 @record
-class BulkWait:
+class BulkWait(Compound):
     """All threads wait until the slot of `signal` has had its turn of this number, from 0."""
 
     signal: str
@@ -478,7 +485,7 @@ class BulkWait:
 
 
 @record
-class Comment:
+class Comment(Compound):
     """A line for the reader of the generated code; no meaning."""
 
     text: str

@@ -260,7 +260,15 @@ def all_names(n: ir.Node) -> set[str]:
 
 
 def free_variables(n: ir.Node) -> frozenset[str]:
-    """Names read but not bound inside."""
+    """Names read but not bound inside. Found once for a node: passes ask again for most of what they leave
+    as it is."""
+    if isinstance(n, ir.Var):
+        return frozenset((n.name,))
+    if isinstance(n, ir.Const):
+        return _NO_NAMES
+    known: frozenset[str] | None = getattr(n, "free", None)
+    if known is not None:
+        return known
     free: set[str] = set()
     stack: list[ir.Node] = [n]
     while stack:
@@ -274,10 +282,16 @@ def free_variables(n: ir.Node) -> frozenset[str]:
             stack += (top.start, top.extent)
             free |= free_variables(top.body) - {top.var}
         elif top.__class__ is not ir.Const:
-            stack += _CHILDREN[top.__class__](top)
-    return frozenset(free)
+            known = getattr(top, "free", None)
+            if known is None:
+                stack += _CHILDREN[top.__class__](top)
+            else:
+                free |= known
+    n.free = found = frozenset(free)
+    return found
 
 
+_NO_NAMES: Final = frozenset[str]()
 _LEAVES: Final = frozenset({ir.Var, ir.Const})
 _LARGE: Final = frozenset({ir.Allocate, ir.Block, ir.BulkGroup, ir.For, ir.If, ir.LetStmt})
 _OPERANDS: Final = children_by_class("Expr".__eq__)

@@ -26,7 +26,6 @@ from hbc.ir.lang.walk import (
     block,
     contains,
     free_variables,
-    mentions,
     nodes,
     own_expressions,
     statements,
@@ -166,7 +165,7 @@ def _lift_let(s: ir.LetStmt, scope: _Scope) -> _Lifted:
     if contains(s.value, ir.Load):
         inner = inner.keep(using, scope)
     rising = _sized(inner.rising, lambda extent: _where(extent, s))
-    if using and not mentions(inner.rest, s.name):  # it was for the size alone
+    if using and s.name not in free_variables(inner.rest):  # it was for the size alone
         return _Lifted(rising, inner.rest)
     return _Lifted(rising, replace(s, body=inner.rest))
 
