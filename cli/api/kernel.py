@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hbc.cli.api.calls import Calls
-from hbc.cli.api.int4 import to_pack
 from hbc.cli.api.said import as_python_hears
 from hbc.cli.compiled import packs_of
 from hbc.cli.files.scalars import parameters
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
 
 if TYPE_CHECKING:
+    from hbc.cli.api.calls import Calls
     from hbc.cli.api.library import Library
     from hbc.cli.api.results import Bench, Verification
     from hbc.cli.compiled import Compiled
@@ -33,7 +33,6 @@ class Kernel:
         self.on_cpu = on_cpu
         self._lock = threading.Lock()
         self._library: Library | None = None
-        self._calls = Calls(compiled, self.settings, self._loaded)
         self.name: str = compiled.source.name
         p = compiled.chosen.pipeline
         self.inputs: tuple[str, ...] = tuple(parameters(p))
@@ -60,6 +59,8 @@ class Kernel:
         """What stands for a constant input in calls, `f = kernel.pack(F=weights)`: it is packed by the
         first call at some sizes, for all that follow. A dictionary where several are given. ArgumentError
         for inputs that are not declared `constant`, and where the code packs nothing (GPUs, fallbacks)."""
+        from hbc.cli.api.int4 import to_pack
+
         constants = packs_of(self.compiled)
         for name in named:
             if name not in constants:
@@ -141,6 +142,14 @@ class Kernel:
 
         threads = self.threads or cpu_count()
         return in_compiler(lambda: as_html(self.compiled, self.loops, threads))
+
+    @cached_property
+    def _calls(self) -> Calls:
+        """Made by the first call: whoever compiles, to have the code, needs no NumPy, which takes twice as
+        long to import as all else."""
+        from hbc.cli.api.calls import Calls
+
+        return Calls(self.compiled, self.settings, self._loaded)
 
     def _loaded(self) -> Library:
         if self._library is None:
