@@ -47,12 +47,14 @@ schedule dot_bytes for avx512vnni {
 }
 
 # On tiles: 256 outputs of a row are one of 16 x 16, each row of taps is a banded matrix, made once and loaded
-# once for four rows.
+# once for two rows.
 schedule tiles for amx {
-    O.specialize(W >= 256 and H >= 4).tile(y, x, yo, xo, yi, xi, 4, 256, tail = shift)
+    O.specialize(W >= 256 and H >= 2).tile(y, x, yo, xo, yi, xi, 2, 256, tail = shift)
         .vectorize(yi).vectorize(xi).parallel(yo)
     O.tile(y, x, yo, xo, yi, xi, 1, 16, tail = shift).vectorize(yi).vectorize(xi).parallel(yo)
     acc.compute_at(O, xo).store_in(amx_tile).vectorize(x).vectorize(y)
+    acc.update.specialize(T % 32 == 0).split(r, ro, ri, 32).reorder(s, ro, y, x, ri)
+        .atomic().vectorize(y).vectorize(x).vectorize(ri)
     acc.update.specialize(T % 16 == 0).split(r, ro, ri, 16).reorder(s, ro, y, x, ri)
         .atomic().vectorize(y).vectorize(x).vectorize(ri)
     acc.update.split(r, ro, ri, 16).reorder(s, ro, y, x, ri)

@@ -143,7 +143,11 @@ def _for_most(
 def _filled(graph: Graph, s: Step, d: Dot) -> float:
     """The share of an instruction's rows that there are: of one pixel, or a vector, a tile has one."""
     deep, factors = deep_loop(graph, s), factors_of(graph, s)
-    if deep is None or factors is None or any(windows(s, v, deep, factors) for v in s.pure):
+    if (
+        deep is None
+        or factors is None
+        or any(windows(s, v, deep, factors, strided=True) for v in s.pure)
+    ):
         return 1.0  # rows are pieces of one row then
     most = max((length(span) for span in graph.box(s.func)[:-1]), default=1)
     return min(most, d.rows) / d.rows

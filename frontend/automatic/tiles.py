@@ -72,7 +72,7 @@ def tiles_for(
         work = graph.iterations(s, graph.box(sums))
         if main is None or work > main[0]:
             main = work, s, found
-        slides = slides or windows(s, lanes, deep, factors)
+        slides = slides or windows(s, lanes, deep, factors, strided=True)
     if main is None or lanes is None:
         return None
     _, step, dot = main

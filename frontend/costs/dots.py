@@ -193,13 +193,17 @@ def deep_loop(graph: Graph, s: Step) -> str | None:
     return (usual or both or good or [s.reduce[-1]])[-1]
 
 
-def windows(s: Step, lanes: str | None, deep: str, operands: Iterable[ir.Access]) -> bool:
-    """Whether neighbouring lanes read what neighbouring steps of the reduction do."""
+def windows(
+    s: Step, lanes: str | None, deep: str, operands: Iterable[ir.Access], strided: bool = False
+) -> bool:
+    """Whether neighbouring lanes read what neighbouring steps of the reduction do; `strided`: or steps that
+    are some apart."""
     for a in operands:
         last = a.indices[-1] if a.indices else None
         if last is None or lanes is None or not (mentions(last, lanes) and mentions(last, deep)):
             continue
         form = linear(last)
-        if coefficient(form, lanes) == coefficient(form, deep) == 1:
+        stride = coefficient(form, lanes)
+        if coefficient(form, deep) == 1 and (stride == 1 or (strided and stride > 1)):
             return True
     return False

@@ -108,6 +108,7 @@ def test_each_class_has_its_shape(name: str) -> None:
         ("conv1d_u8s8", "avx512vnni", "split(r, ro, ri, 32)"),
         ("conv1d_bf16", "amx", "tile(y, x, yo, xo, yi, xi, 2, 256, tail = shift)"),
         ("conv1d_u8s8", "amx", "vectorize(y).vectorize(x)"),
+        ("downsample_bf16", "amx", "tile(y, x, yo, xo, yi, xi, 2, 256, tail = shift)"),
         ("conv2d_u8s8", "avx512vnni", "split(c, co, ci, 4)"),
         ("conv2d_u8s8", "arm_dot", "split(c, co, ci, 4)"),
         ("conv2d_u8s8", "amx", "split(c, co, ci, 64)"),
