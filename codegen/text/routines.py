@@ -16,6 +16,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 
 _NUMBERED = re.compile(r"[_\d]*(#.*)?$")
+_WORD = re.compile(r"\w+")
 
 
 def call(use: Use, unit: Unit) -> None:
@@ -69,14 +70,14 @@ def _function(called: Called, unit: Unit, statement: Callable[[ir.Stmt, Unit], N
     unit.scope = Scope([scope.frames[0]])
     unit.scope.push()
     unit.buffers = dict(buffers)
-    texts = []
+    texts, variables = list[str](), list[str]()
     for (name, element), extent in zip(routine.buffers.items(), called.extents, strict=True):
-        variable = unit.scope.fresh(name.partition("#")[0])
+        variables.append(variable := unit.scope.fresh(name.partition("#")[0]))
         unit.buffers[name] = Buffer(variable, element, extent=extent)
         const = "" if name in routine.stored else "const "
         texts.append(f"{const}{c_type(element)} *restrict {variable}")
     for p, known in zip(routine.parameters, called.known, strict=True):
-        variable = unit.scope.fresh(p.hint.rpartition("#")[2].strip("~"))
+        variables.append(variable := unit.scope.fresh(p.hint.rpartition("#")[2].strip("~")))
         unit.scope.bind(p.name, Binding(variable, known.nonnegative, known.bits))
         texts.append(f"{'int64_t' if p.type == INDEX else value_type(p.type.element)} {variable}")
     unit.scope.push()
@@ -86,7 +87,11 @@ def _function(called: Called, unit: Unit, statement: Callable[[ir.Stmt, Unit], N
     unit.scope, unit.buffers, unit.out = scope, buffers, out
     unit.out.raw(f"/* Fills {_all(routine.fills)}. */")
     unit.out.function(f"static void {called.name}", texts, "")
+    words = set(_WORD.findall("\n".join(body.lines)))
     with unit.out.braces():
+        for variable in variables:
+            if variable not in words:
+                unit.out.line(f"(void){variable};  // of lanes that are never live")
         unit.out.lines += body.lines
 
 
