@@ -261,9 +261,18 @@ def _statement(r: Record) -> list[str]:
         f"  {r.count} x {r.instruction}{f' with {sizes}' if sizes else ''}{copies}",
         f"  about {cycles(cost.total)} cycles: {cycles(cost.compute)} of the instructions, "
         f"{cycles(cost.memory)} of loads and stores, {cycles(cost.conversion)} of packing",
+        *_columns(r),
         f"  rules: {rules}",
         *bound,
     ]
+
+
+def _columns(r: Record) -> list[str]:
+    """What keeps sums in their lanes, where the next product wants them in others."""
+    if not r.columns:
+        return []
+    order = " ".join(map(str, r.columns))
+    return [f"  columns {order}: lanes have what the next product takes of them, and nothing moves"]
 
 
 def _line(r: Record) -> int | None:
@@ -301,5 +310,6 @@ def _as_json(r: Record, not_held: Miss | None, schedule: str | None) -> Json:
         "rules": [{"name": name, "matches": n} for name, n in rewriting(r)],
         "complete": r.complete,
         "near_miss": miss,
+        "columns": list(r.columns),
         **({} if schedule is None else {"schedule": schedule}),
     }

@@ -9,6 +9,7 @@ import numpy as np
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.types import (
     BF16,
@@ -92,11 +93,11 @@ def fragment_kinds(
 ) -> dict[str, FragmentKind]:
     """The fragments whose lanes know their elements, by buffer: from the products they are in, and
     from the fragments that they are computed with."""
-    elements = {
-        n.buffer: n.element
-        for n in statements(body)
-        if isinstance(n, ir.Allocate) and n.memory in TILES_OF_LANES
-    }
+    allocated = [
+        n for n in statements(body) if isinstance(n, ir.Allocate) and n.memory in TILES_OF_LANES
+    ]
+    elements = {n.buffer: n.element for n in allocated}
+    sizes = {n.buffer: const_value(n.extent) for n in allocated}
     kinds: dict[str, FragmentKind] = {}
     for n in nodes(body) if elements else ():
         if isinstance(n, ir.Instruct):
@@ -109,11 +110,11 @@ def fragment_kinds(
     together = list(_together(body, frozenset(elements)))
     while (before := len(kinds)) < len(elements):
         for names in together:
-            known_one = next((kinds[t] for t in names if t in kinds), None)
-            for t in names if known_one is not None else ():
-                assert known_one is not None
-                kind = FragmentKind(known_one.instruction, known_one.operand, elements[t])
-                kinds.setdefault(t, kind)
+            for known_one in [kinds[t] for t in names if t in kinds]:
+                for t in names:
+                    if t not in kinds and sizes[t] == known_one.elements.size:
+                        kind = FragmentKind(known_one.instruction, known_one.operand, elements[t])
+                        kinds[t] = kind
         if len(kinds) == before:
             unknown = next(t for t in elements if t not in kinds)
             raise InternalError(f"fragments: no product says what `{unknown}` is")

@@ -95,7 +95,7 @@ class _Lanes:
             case ir.Store() if (rows := row_reduction(s, self.kinds)) is not None:
                 return self.rows([rows])
             case ir.Store() if names := self.touched(s):
-                return s if self.is_whole(s) else self.by_lanes(s, self.kinds[names[0]])
+                return s if self.is_whole(s) else self.by_lanes(s, self.smallest(names))
             case _:
                 return map_stmt(s, lambda e: e, self.stmt)
 
@@ -122,6 +122,10 @@ class _Lanes:
         """The fragments that a statement reads or writes."""
         read = [n.buffer for n in nodes(s) if isinstance(n, ir.Load) and n.buffer in self.kinds]
         return [s.buffer, *read] if s.buffer in self.kinds else read
+
+    def smallest(self, names: Sequence[str]) -> FragmentKind:
+        """What the statement does all elements of: of larger fragments it touches a part."""
+        return min((self.kinds[n] for n in names), key=lambda kind: kind.count)
 
     def is_whole(self, s: ir.Store) -> bool:
         """Whether one instruction does the statement for all lanes."""
@@ -172,6 +176,8 @@ class _Lanes:
             memory = s.value.index
         if memory is None or s.mask is not None or s.atomic is not None:
             return 1
+        if any(not np.array_equal(self.kinds[n].elements, kind.elements) for n in self.touched(s)):
+            return 1  # their elements are in different orders
         size = s.value.type.element.bytes
         for total in ACCESSES:
             count = total // size

@@ -10,6 +10,8 @@ Matrix m has the rows that lanes 8 m to 8 m + 7 give, 16 bytes each, aligned to 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from hbc.codegen.fragments.fragment_kinds import FragmentKind
@@ -23,6 +25,8 @@ from hbc.ir.vectors.lane_offsets import lane_offsets
 
 ROW_BYTES, ROWS, WORD = 16, 8, 4
 COUNTS = (1, 2, 4)
+LANE_BITS = 5
+"""Of the number of a lane in its warp."""
 
 
 @record
@@ -47,28 +51,31 @@ class MatrixLoad:
 
     def address(self, lane: ir.Expr) -> ir.Expr | None:
         """Where the row is that a lane gives; None where that is no sum of its digits."""
-        starts = np.array(self.at)
-        row_step = starts[:, 1] - starts[:, 0]
-        steps = [
-            int(row_step[0]),
-            *(int(starts[m, 0] - starts[0, 0]) for m in (1, 2) if m < self.count),
-        ]
-        matrix, row = np.arange(self.count)[:, None], np.arange(ROWS)[None, :]
-        made = starts[0, 0] + row * steps[0]
-        for bit, step in enumerate(steps[1:]):
-            made = made + (matrix >> bit & 1) * step
-        if not np.array_equal(made, starts):
+        starts = np.array(self.at).ravel()
+        steps = [int(starts[1 << b] - starts[0]) for b in range(len(starts).bit_length() - 1)]
+        numbers = np.arange(len(starts))
+        made = sum((numbers >> b & 1) * step for b, step in enumerate(steps))
+        if not np.array_equal(starts[0] + made, starts):
             return None
-        index: ir.Expr = add(self.base, int(starts[0, 0]))
-        if len(steps) > 1 and steps[1] == ROWS * steps[0]:  # one run of rows
-            index = add(index, mul(mod(lane, 2 * ROWS), steps[0]))
-        else:
-            index = add(index, mul(mod(lane, ROWS), steps[0]))
-            if len(steps) > 1:
-                index = add(index, mul(mod(floordiv(lane, ROWS), 2), steps[1]))
-        if len(steps) > 2:
-            index = add(index, mul(floordiv(lane, 2 * ROWS), steps[2]))
+        index: ir.Expr = add(self.base, int(starts[0]))
+        for first, width, step in _runs(steps):
+            digit = floordiv(lane, 1 << first) if first else lane
+            if first + width < LANE_BITS:
+                digit = mod(digit, 1 << width)
+            index = add(index, mul(digit, step))
         return index
+
+
+def _runs(steps: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Bits of a lane's number whose steps are those of one digit: which is the first, how many they are, and
+    the step. The highest, which says which half of four matrices, stands for itself."""
+    b = 0
+    while b < len(steps):
+        width = 1
+        while b + width < min(len(steps), LANE_BITS - 1) and steps[b + width] == steps[b] << width:
+            width += 1
+        yield b, width, steps[b]
+        b += width
 
 
 def matrix_load(value: ir.Expr, kind: FragmentKind) -> MatrixLoad | None:

@@ -12,6 +12,8 @@ from math import prod
 
 import numpy as np
 
+from hbc.codegen.fragments.fragment_kinds import fragment_kinds
+from hbc.codegen.fragments.matrix_loads import MatrixLoad, matrix_load
 from hbc.codegen.gpu.swizzle import MATRIX_ROW, swizzle_bits
 from hbc.codegen.threads.access import ThreadAccess, nest_accesses
 from hbc.ir.algebra.evaluate import evaluated
@@ -49,11 +51,12 @@ def bank_uses(kernel: Kernel) -> list[BankUse]:
         if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED
     }
     tiles = tiles_in(kernel.body)
+    loads = _matrix_loads(kernel) if shared and tiles else {}
     worst: dict[tuple[str, bool, int], BankUse] = {}
     for nest, names in _nests(kernel.body, {}) if shared else ():
         accesses = dict.fromkeys(nest_accesses(nest, shared, tiles=tiles, outside=names))
         for a in accesses:
-            use = _use(a, shared[a.buffer])
+            use = _use(a, shared[a.buffer], loads)
             if use is not None:
                 key = (use.buffer, use.stores, use.bytes)
                 if key not in worst or worst[key].wavefronts < use.wavefronts:
@@ -76,13 +79,23 @@ def _nests(
         yield from _nests(c, names)
 
 
-def _use(a: ThreadAccess, array: ir.Allocate) -> BankUse | None:
+def _matrix_loads(kernel: Kernel) -> dict[int, MatrixLoad]:
+    """How `ldmatrix` does loads of whole fragments, by the id of the load."""
+    kinds = fragment_kinds(kernel.body, {i.name: i for i in kernel.instructions})
+    fills = (s for s in statements(kernel.body) if isinstance(s, ir.Store) and s.buffer in kinds)
+    whole = (s for s in fills if s.value.type.lanes == kinds[s.buffer].elements.size)
+    found = ((id(s.value), matrix_load(s.value, kinds[s.buffer])) for s in whole)
+    return {number: load for number, load in found if load is not None}
+
+
+def _use(a: ThreadAccess, array: ir.Allocate, loads: Mapping[int, MatrixLoad]) -> BankUse | None:
     if a.index is None or any(d.extent is None for d in a.digits):
         return None
     if contains(a.index, ir.Load):
         return None
     if a.together > 1:
-        return _matrix_rows(a, array)
+        load = loads.get(id(a.node))
+        return _matrix_rows(a, array) if load is None else _loaded_rows(a, array, load)
     size = array.element.bytes
     width = len(a.offsets) * size
     if a.offsets != tuple(range(a.offsets[0], a.offsets[0] + len(a.offsets))) or width > 16:
@@ -132,6 +145,16 @@ def _indices(a: ThreadAccess) -> Iterator[Words]:
         if index is None:
             return
         yield np.broadcast_to(index, (count,))
+
+
+def _loaded_rows(a: ThreadAccess, array: ir.Allocate, load: MatrixLoad) -> BankUse | None:
+    """A fragment by `ldmatrix`, the rows of whose matrices are known."""
+    at = np.array(load.at)
+    at += min(a.offsets) - at.min()
+    starts = (start for index in _indices(a) for start in np.unique(index))
+    times = (sum(_times(rows + start, MATRIX_ROW, array) for rows in at) for start in starts)
+    most = max(times, default=0)
+    return BankUse(a.buffer, False, MATRIX_ROW, most, len(at)) if most else None
 
 
 def _matrix_rows(a: ThreadAccess, array: ir.Allocate) -> BankUse | None:

@@ -40,7 +40,8 @@ class Record:
     there are in the unrolled program. Either an instruction was chosen, which one execution runs
     `count` times, after the rules in `fired` matched so many times each; or `miss` says why not.
     `complete`: no budget of the e-graph ran out before. `part`: whether it is done for whole pieces of
-    the loops or for the rest of one."""
+    the loops or for the rest of one. `columns`: the order of the instruction's columns, if another than
+    described."""
 
     span: Span | None
     stage: str
@@ -53,6 +54,7 @@ class Record:
     copies: int = 1
     complete: bool = True
     part: Part = "whole"
+    columns: tuple[int, ...] = ()
 
 
 def part_of(s: ir.Store, around: Iterable[ir.Stmt]) -> Part:
@@ -79,10 +81,11 @@ def chosen(s: ir.Store, choice: Choice, part: Part) -> Record:
     plan = choice.plan
     memory = choice.cycles - plan.cycles - choice.packing
     cost = Cost(plan.cycles, memory, choice.packing)
-    name, fired = plan.instruction.name, choice.fired
+    moved, fired = plan.instruction.columns, choice.fired
+    name, order = (moved.of, moved.order) if moved else (plan.instruction.name, ())
     return Record(
         s.span, s.buffer, name, plan.sizes, plan.count, cost, fired,
-        complete=choice.complete, part=part,
+        complete=choice.complete, part=part, columns=order,
     )  # fmt: skip
 
 

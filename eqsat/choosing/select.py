@@ -96,9 +96,10 @@ def select(
         chosen = substitute_stmt(selection.stmt(kernel.body), selection.frames.places)
     simple = {id(n) for s in nested(kernel.body) for n in (s, *own_expressions(s))}
     simple |= {id(s) for s in nested(chosen) if _is_plain(s)}
-    body = without_idle(simplify_stmt(chosen, done=simple), usable)
+    known = {i.name: i for i in usable} | selection.tiles.instructions
+    body = without_idle(simplify_stmt(chosen, done=simple), tuple(known.values()))
     used = {n.name for s in nested(body) for n in _values(s) if isinstance(n, ir.Instruct)}
-    instructions = tuple(i for i in usable if i.name in used)
+    instructions = tuple(i for i in known.values() if i.name in used)
     finite = selection.assumes_finite
     return replace(kernel, body=body, instructions=instructions, assumes_finite=finite)
 

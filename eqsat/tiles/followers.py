@@ -68,8 +68,11 @@ def _add(s: Statement, reference: TileBuffer, like: Read, b: TileBuffer, x: Read
             continue
         name = f"{b.name}_{len(b.tiles)}" if len(addresses) < b.extent else b.name
         new = replace(tile, name=name, element=b.element, addresses=addresses)
-        for old in b.tiles.values():
-            if not set(old.addresses).isdisjoint(addresses):
+        overlapping = [t for t in b.tiles.values() if not set(t.addresses).isdisjoint(addresses)]
+        for old in overlapping:
+            smaller, larger = sorted((set(old.addresses), set(addresses)), key=len)
+            if not smaller < larger:
                 raise TileShapeError(b.name, old, new)
-        b.tiles[addresses] = new
+        if not overlapping:  # else it is computed piece by piece
+            b.tiles[addresses] = new
     return len(b.tiles) > before

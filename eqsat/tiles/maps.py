@@ -17,8 +17,9 @@ from hbc.eqsat.operands.operand import has_rows
 from hbc.eqsat.tensors.points import Points, address, exists, given, raw_layout, value
 from hbc.eqsat.tensors.steps import Fresh
 from hbc.eqsat.tensors.tensor import Apply, Masked, Read, Tensor, Uniform, map_parts, parts, reads
+from hbc.eqsat.tiles.pieces import Piece, piece_of
 from hbc.eqsat.tiles.steps import is_elementwise, is_whole, save
-from hbc.eqsat.tiles.tiles import Tile, TileBuffer, points_of, tile_of
+from hbc.eqsat.tiles.tiles import Tile, TileBuffer, points_of
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_
@@ -30,15 +31,17 @@ TileBuffers = Mapping[str, TileBuffer]
 
 @record
 class Change:
-    """Elements of a tile computed from those of others. `dest`: None where `tile` gets them itself, else
-    the array that they are stored to at the points. `tiles` and `filled`: what each read of the value is,
-    the name of its read being the number in both together. `mask`: where all of this holds."""
+    """Elements computed from those of tiles, at the points that `tile` has the elements of. `own`: the part
+    of a tile that gets them; `dest`: the array that they are stored to where that is None. `tiles` and
+    `filled`: what each read of the value is, the name of its read being the number in both together. `mask`:
+    where all of this holds."""
 
     tile: Tile
     value: Tensor
     at: Points
+    own: Piece | None
     dest: Read | None
-    tiles: tuple[tuple[str, Tile], ...]
+    tiles: tuple[tuple[str, Piece], ...]
     filled: tuple[tuple[str, Read], ...]
     mask: tuple[Tensor, ...] = ()
 
@@ -58,17 +61,24 @@ def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
         return None
     if b.memory not in TILES_OF_LANES and any(r.element != b.element for r in (*read, s.dest)):
         return None
+    if b.memory in TILES_OF_LANES:
+        alike = (r for r in (x, *inside) if buffers[r.buffer].memory is b.memory)
+        x = min(alike, key=lambda r: _tile_size(buffers[r.buffer]))
     changed: list[Change] = []
-    for tile in b.tiles.values():
+    for tile in buffers[x.buffer].tiles.values():
         at = points_of(tile, x, s.outputs)
         if at is None:
             continue
         change = _change(s, tile, at, read, buffers)
         if change is None:
             return None
-        changed.append(replace(change, dest=None if own else s.dest))
+        changed.append(change)
     points = prod(d.extent for d in s.outputs)
     return changed if sum(c.tile.lanes for c in changed) == points else None
+
+
+def _tile_size(b: TileBuffer) -> int:
+    return max((t.lanes for t in b.tiles.values()), default=0)
 
 
 def _alike(x: Tensor) -> bool:
@@ -102,8 +112,13 @@ def bare(s: Statement, buffers: TileBuffers) -> Statement:
 def _change(
     s: Statement, tile: Tile, at: Points, read: Sequence[Read], buffers: TileBuffers
 ) -> Change | None:
-    tiles: list[tuple[str, Tile]] = []
+    tiles: list[tuple[str, Piece]] = []
     filled: list[tuple[str, Read]] = []
+    own: Piece | None = None
+    if s.dest.buffer in buffers:
+        own = piece_of(buffers[s.dest.buffer], s.dest, at, tile)
+        if own is None:
+            return None
     x, mask = s.value, s.mask
     for n, r in enumerate(read):
         if r.buffer not in buffers and tile.of_lanes:
@@ -111,23 +126,19 @@ def _change(
         x = _named(x, r, name := f"read {n}")
         mask = tuple(_named(c, r, name) for c in mask)
         if r.buffer in buffers:
-            other = tile_of(buffers[r.buffer], r, at)
-            if other is None or not _same_places(other, tile):
+            other = piece_of(buffers[r.buffer], r, at, tile)
+            if other is None:
                 return None
             tiles.append((name, other))
         elif _fills(r, at, tile):
             filled.append((name, r))
         else:
             return None
-    outside = s.dest.buffer not in buffers and not tile.of_lanes
+    outside = own is None and not tile.of_lanes
     if outside and not (has_rows(raw_layout(s.dest, at), tile.rows) or is_whole(tile, s.dest, at)):
         return None
-    return Change(tile, x, at, None, tuple(tiles), tuple(filled), mask)
-
-
-def _same_places(a: Tile, b: Tile) -> bool:
-    """Whether each lane has the same elements of both."""
-    return (a.memory, a.extents, a.rows, a.fragment) == (b.memory, b.extents, b.rows, b.fragment)
+    dest = s.dest if own is None else None
+    return Change(tile, x, at, own, dest, tuple(tiles), tuple(filled), mask)
 
 
 def _fills(x: Read, at: Points, tile: Tile) -> bool:
@@ -145,7 +156,7 @@ def changed(change: Change, fresh: Fresh, op: ir.Op | None = None) -> ir.Stmt:
     """The statements: tiles filled from arrays, the new elements, and where they go. With `op` they
     update that atomically."""
     at, tile = change.at, change.tile
-    values: dict[str, ir.Expr] = {name: t.load() for name, t in change.tiles}
+    values: dict[str, ir.Expr] = {name: p.load() for name, p in change.tiles}
     loaded = [(replace(tile, name=fresh(f"{r.buffer}_tile")), r) for _, r in change.filled]
     for (name, _), (t, _) in zip(change.filled, loaded, strict=True):
         values[name] = t.load()
@@ -168,8 +179,12 @@ def changed(change: Change, fresh: Fresh, op: ir.Op | None = None) -> ir.Stmt:
 
 def _by_lanes(change: Change, points: Points, op: ir.Op | None) -> ir.Stmt:
     """The one statement, each lane of which knows where its elements go."""
-    tile, dest = change.tile, change.dest
-    to, where = (tile.name, tile.index()) if dest is None else (dest.buffer, address(dest, points))
+    dest, own = change.dest, change.own
+    if own is not None:
+        to, where = own.tile.name, own.index
+    else:
+        assert dest is not None
+        to, where = dest.buffer, address(dest, points)
     return ir.Store(to, where, value(change.value, points), _mask(change, points), atomic=op)
 
 

@@ -19,6 +19,7 @@ from hbc.eqsat.tensors.tensor import Dim, Dims, Read, Tensor, Uniform, reads, re
 from hbc.eqsat.tiles.agreement import Mapped, Options, Use, agreement
 from hbc.eqsat.tiles.followers import Link, with_followers
 from hbc.eqsat.tiles.maps import Change, bare, changed, changes
+from hbc.eqsat.tiles.moved_columns import with_moved_columns
 from hbc.eqsat.tiles.row_reductions import row_reductions
 from hbc.eqsat.tiles.steps import Product, executed, fill, in_memory, is_whole, products, save
 from hbc.eqsat.tiles.tiles import (
@@ -31,6 +32,7 @@ from hbc.eqsat.tiles.tiles import (
 from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const
+from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import (
     block,
@@ -54,6 +56,7 @@ class TileScope:
     options: Callable[[ir.Store], Options | None]
     fix: Callable[[ir.Store, Mapped], None]
     frames: Frames
+    instructions: dict[str, Instruction] = field(default_factory=dict)  # chosen, by name
     scopes: set[str] = field(default_factory=set)  # the buffers that had tiles so far
     planned: set[int] = field(default_factory=set)  # products whose choice is fixed, by id
     accesses: dict[int, tuple[ir.Stmt, frozenset[str], frozenset[str]]] = field(
@@ -160,6 +163,9 @@ class TileScope:
                 raise MovingTileError(buffer, use.store, inside or loops)
         agreed, mappings = agreement(uses, tuple(tiles))
         agreed = with_followers(links, agreed)
+        agreed, mappings = with_moved_columns(uses, links, agreed, mappings)
+        chosen = (choice.plan.instruction for _, choice in mappings)
+        self.instructions |= {i.name: i for i in chosen}
         for use, mapped in zip(uses, mappings, strict=True):
             self.fix(use.store, mapped)
             self.planned.add(id(use.store))

@@ -207,12 +207,21 @@ class Cost:
 
 
 @record
+class Columns:
+    """Which column of the sums each column of the instruction `of` is."""
+
+    of: str
+    order: tuple[int, ...]
+
+
+@record
 class Instruction:
     """`accumulator` and `factors` are positions among the operands; rows stand as the variables of the
     accumulator, then those of the reduction, outermost first. `fragments`, in a place of lanes: for each
     operand the indices of its elements over the lane and the number of the element in it (see
     `fragment_layout`). `shared`: the positions of the operands that it reads from shared memory, as its
-    place says they lie; of those it has no indices."""
+    place says they lie; of those it has no indices. `columns`: what it is, where it is a described one with
+    its columns in another order."""
 
     name: str
     place: Place
@@ -227,6 +236,7 @@ class Instruction:
     needs: tuple[Feature, ...]
     fragments: tuple[tuple[ir.Expr, ...], ...] = ()
     shared: tuple[int, ...] = ()
+    columns: Columns | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
