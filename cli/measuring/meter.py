@@ -23,7 +23,7 @@ from hbc.ir.meaning.numpy_types import numpy_dtype
 if TYPE_CHECKING:
     from hbc.frontend.oracle.oracle import Reference
 
-WINDOW = 0.01  # seconds of calls of which the quickest counts
+WINDOW = 0.002  # seconds of calls of which the quickest counts
 FIRST_TIMEOUT = 60.0  # seconds of the first call, when nothing is known
 SLOWEST = 50.0  # times the best: a call that takes longer hangs
 LEAST_TIMEOUT = 5.0

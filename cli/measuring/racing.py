@@ -1,7 +1,8 @@
 """Candidates measured in turns, beside the best so far: what slows the machine down slows all of them down.
 
-In each round every candidate and the best has one short window, in another order each time. The quickest call
-of all windows counts, in relation to that of the best. Those that are behind are not measured on.
+In each round every candidate and the best has some short windows, in another order each time: where a machine
+is slow for milliseconds, all of them see it and all see it pass. The quickest call of all windows counts, in
+relation to that of the best. Those that were behind in each window until then are not measured on.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 from hbc.cli.measuring.builder import FOREVER
-from hbc.cli.measuring.meter import Meter
+from hbc.cli.measuring.meter import WINDOW, Meter
 from hbc.cli.measuring.trial import Built, Failure, State, Trial
 
 ROUNDS = 5
+TURNS = 5  # windows of a round, one where a call takes longer than that
 BEHIND = {1: 1.5, 2: 1.2, 3: 1.1}  # after so many rounds, slower than the leader by this: out
 
 
@@ -38,6 +40,7 @@ def race(
     came: list[Built] = []
     failures: dict[str, Failure] = {}
     least: dict[str, float] = {}
+    turns: dict[str, list[float]] = {}  # windows, each beside the leader's of the same turn
     running: dict[str, Built] = {}
     known = None if best is None else best[1]
     champion = None if best is None else best[0].candidate.key
@@ -61,12 +64,13 @@ def race(
         for number in range(1, rounds + 1):
             if number > 1 and time.monotonic() >= until:
                 break
-            order = list(running.values())
-            random.shuffle(order)
-            for b in order:
-                _one_window(meter, b, running, least, failures)
-            leader = min((least[k] for k in running), default=0.0)
-            for key in [k for k in running if least[k] > leader * behind.get(number, 1e9)]:
+            for _ in range(_turns(known, least)):
+                order = list(running.values())
+                random.shuffle(order)
+                for b in order:
+                    took = _one_window(meter, b, running, least, failures)
+                    turns.setdefault(b.candidate.key, []).append(took)
+            for key in _behind(running, least, turns, behind.get(number, 1e9)):
                 if key != champion:
                     meter.end(running.pop(key))
     except KeyboardInterrupt as stop:
@@ -80,17 +84,36 @@ def race(
     return _trials(came, failures, least, scale), least.get(champion or "")
 
 
+def _turns(known: float | None, least: Mapping[str, float]) -> int:
+    """How many windows each has in a round."""
+    quickest = min([*least.values(), *([] if known is None else [known])], default=0.0)
+    return TURNS if quickest < WINDOW else 1
+
+
 def _one_window(
     meter: Meter, b: Built, running: dict[str, Built], least: dict[str, float], failures: dict[str, Failure]
-) -> None:  # fmt: skip
+) -> float:  # fmt: skip
     """Measures one that is running, which then runs no more where it failed."""
     key = b.candidate.key
     took = meter.window(b)
     if isinstance(took, Failure):
         failures[key] = took
         del running[key]
-    else:
-        least[key] = min(least.get(key, took), took)
+        return 0.0
+    least[key] = min(least.get(key, took), took)
+    return took
+
+
+def _behind(
+    running: Mapping[str, Built], least: Mapping[str, float], turns: Mapping[str, list[float]], by: float
+) -> list[str]:  # fmt: skip
+    """Those that took longer than the leader by this in every turn."""
+    if not running:
+        return []
+    leader = turns[min(running, key=lambda k: least[k])]
+    return [
+        k for k in running if all(a > by * b for a, b in zip(turns[k], leader, strict=True))
+    ]  # fmt: skip
 
 
 def _scale(best: tuple[Built, float] | None, least: Mapping[str, float]) -> float:

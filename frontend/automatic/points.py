@@ -36,6 +36,7 @@ from hbc.ir.lang.target import Target, schedule_order, scheduled_for
 FROM, INSTRUCTIONS, FLAT, STRIP = "from", "instructions", "flat", "strip"
 AUTO = "auto"
 ALL, DOTS, NONE = "all", "dots", "none"
+BANDED = 2.0  # half of a band of taps are zeros
 
 
 @record
@@ -97,6 +98,7 @@ class Space:
         chosen = placed.graph.choices
         asked = {**top.asked, **base.asked, **chosen.asked}
         point = {**top.effective(), **base.effective(), **chosen.effective()}
+        placed = replace(placed, costs=_costs(placed))
         cycles = placed.cycles
         shares = {name: cost / cycles for name, cost in placed.costs.items()} if cycles else {}
         said = about(placed, program.flat)
@@ -114,6 +116,24 @@ class Space:
         if wanted == height:
             top.asked[STRIP] = (None, *top.asked[STRIP])  # so that it is not as usual
         return best
+
+
+def _costs(placed: Placing) -> dict[str, float]:
+    """The cycles of each Func, of tiles by the model of their blocks, to tell them from other instructions.
+    (Where Funcs are placed they cost what vectors do: denoise_bf16 is 7 % faster by that.)"""
+    costs = dict(placed.costs)
+    for name, p in placed.placed.items():
+        tiles = p.shape.tiles
+        if tiles is None:
+            continue
+        steps = [
+            s for inner in p.shape.sums for s in placed.graph.steps[inner] if s.update is not None
+        ]
+        products = sum(placed.graph.iterations(s, placed.graph.box(s.func)) for s in steps)
+        banded = BANDED * products / tiles.dot.rate
+        each = tiles.cycles * placed.iterations(p.at) if tiles.block is not None else banded
+        costs |= dict.fromkeys((name, *p.shape.sums), each)
+    return costs
 
 
 def space_of(

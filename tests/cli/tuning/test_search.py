@@ -155,6 +155,16 @@ def test_a_machine_that_becomes_slower_misleads_nobody() -> None:
     assert truth(full(SPACE, search.best.candidate)) == pytest.approx(1e-3, rel=0.05)
 
 
+def test_a_slow_moment_meets_all() -> None:
+    """Short calls have many windows: none is measured in a slow moment alone, as 4 of 8 were with 5 each."""
+    candidates = [Candidate({"n": n}, f"schedule x for c {{ {n} }}", "", None) for n in range(8)]
+    fake = FakeMeter(
+        lambda c: 4e-5 + 1e-6 * c.point["n"], slow=lambda window: 1.0 if window > 36 else 4.0
+    )
+    found, _ = race(fake, [Built(c, "", "", False) for c in candidates], None, Random(0))
+    assert [t.seconds for t in found] == pytest.approx([4e-5 + 1e-6 * n for n in range(8)])
+
+
 def test_who_is_behind_is_not_measured_on() -> None:
     one, two = (Candidate({"n": n}, f"schedule x for c {{ {n} }}", "", None) for n in (1, 2))
     fake = FakeMeter(lambda c: float(c.point["n"]))
