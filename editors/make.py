@@ -80,13 +80,14 @@ def files() -> dict[Path, str]:
                 "entity.name.function.directive": choice([*directives, "update", "in"], r"(?<=\.)"),
                 "keyword.other.version": VERSION,
                 "keyword.control": in_context(kernel, context),
+                "keyword.operator.update": r"\b(min|max)=(?!=)",  # before the functions
                 "storage.type": choice(types),
                 "support.function": in_context(
                     [name for name in functions if name not in context],
                     {name: r"(?=\s*\()" for name in functions if name in context},
                 ),
                 "constant.numeric": NUMBER,
-                "keyword.operator": r"(<<|>>|[-+*/%&|^]|min|max)=|==|!=|<=|>=|\.\.|\*\*|[-+*/%&|^~<>=]",
+                "keyword.operator": r"(<<|>>|[-+*/%&|^])=|==|!=|<=|>=|\.\.|\*\*|[-+*/%&|^~<>=]",
             },
         ),
         Path("vscode/syntaxes/sf.tmLanguage.json"): textmate(
@@ -96,7 +97,7 @@ def files() -> dict[Path, str]:
                 "keyword.other.version": VERSION,
                 "keyword.control": choice(sketch),
                 "constant.numeric": NUMBER,
-                "keyword.operator": r"==|[-+*/%\\=]",
+                "keyword.operator": r"->|==|!=|<=|>=|<<|>>|\.\.\.?|[-+*/%&|^~<>=\\]",
             },
         ),
         Path("tree-sitter/hbc/queries/highlights.scm"): queries(

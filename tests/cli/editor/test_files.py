@@ -8,8 +8,11 @@ import runpy
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from hbc.frontend.text.grammar import load_parser
 
 EDITORS = Path(__file__).parents[3] / "editors"
 FILES: dict[Path, str] = runpy.run_path(str(EDITORS / "make.py"))["files"]()
@@ -28,6 +31,49 @@ def test_grammars_match_what_they_should(name: str) -> None:
     found = {rule.split(".")[0]: m[0] for rule, r in rules.items() if (m := r.search(line))}
     assert found["comment"] == line[line.index("#") :]
     assert found["entity"] in ("vectorize", "?shuffle")
+
+
+OPERATORS = {
+    "BINARY", "MINUS", "TILDE", "EQUAL", "EQUALS", "UPDATE", "DOTS", "ELLIPSIS", "ARROW", "BAR", "LAMBDA",
+}  # fmt: skip
+PLAIN = {"", "entity", "storage", "support"}  # names of directives, holes, types and functions too
+
+
+def coloured(grammar: dict[str, Any], line: str) -> list[str]:
+    """The name of the rule for each character, as TextMate finds it: of what matches first the first rule."""
+    rules = [
+        (p["name"], re.compile(p.get("match") or f"{p['begin']}.*?(?:{p['end']})"))
+        for p in grammar["patterns"]
+    ]
+    names, at = [""] * len(line), 0
+    while found := [
+        (m.start(), n, m.end()) for n, (_, r) in enumerate(rules) if (m := r.search(line, at))
+    ]:
+        start, rule, at = min(found)
+        names[start:at] = [rules[rule][0]] * (at - start)
+    return names
+
+
+@pytest.mark.parametrize("name", ["hb", "sf"])
+def test_samples_are_coloured_as_they_are_read(name: str) -> None:
+    """Against the tokens of the parser: no word of a comment is a keyword, no operator is left out."""
+    grammar = json.loads((EDITORS / f"vscode/syntaxes/{name}.tmLanguage.json").read_text())
+    for path in sorted((EDITORS.parent / "samples").rglob(f"*.{name}")):
+        text = path.read_text(encoding="utf-8")
+        names = [n for line in text.split("\n") for n in (*coloured(grammar, line), "")]
+        for token in load_parser(name).parse_interactive(text).iter_parse():
+            assert token.start_pos is not None
+            of_token = names[token.start_pos : token.end_pos]
+            kinds = {n.split(".")[0] for n in of_token}
+            where = path.name, token.line, str(token), of_token
+            if token.type in ("NUMBER", "STRING"):
+                assert kinds == {"constant" if token.type == "NUMBER" else "string"}, where
+            elif token.type in OPERATORS:
+                assert {n.rpartition(".")[0][:16] for n in of_token} == {"keyword.operator"}, where
+            elif token.type == "NAME":
+                assert kinds <= PLAIN or str(token) == "each", where
+            elif token.isalpha() and token.type.lower() == str(token):
+                assert kinds <= {"keyword", "entity"}, where
 
 
 # Of the first word with a hash before it: whether it is a keyword there, a name or a function.
