@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Never, assert_never
 
 from hbc.codegen.plan.register_arrays import register_number
 from hbc.codegen.text.cast import cast_text, same_bits
@@ -76,14 +76,16 @@ def scalar(e: ir.Expr, unit: Unit) -> Text:
             return scalar(v, unit)
         case ir.VectorReduce(lanes=1):
             return unit.printers.reduce(e, unit)
-        case ir.Ramp() | ir.Broadcast() | ir.VectorReduce() | ir.Gather() | ir.Instruct():
-            raise InternalError(f"codegen: {type(e).__name__} of {e.type} where a scalar is needed")
         case ir.Access(name=name):
             raise InternalError(f"codegen: access to `{name}` was not lowered")
         case ir.Tuple():
             raise InternalError("codegen: a tuple was not lowered")
         case _:
-            assert_never(e)
+            _no_scalar(e)
+
+
+def _no_scalar(e: ir.Lanes | ir.Instruct) -> Never:
+    raise InternalError(f"codegen: {type(e).__name__} of {e.type} where a scalar is needed")
 
 
 def declare(name: str, value: ir.Expr, unit: Unit) -> None:

@@ -257,10 +257,11 @@ class Instruct(Compound):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Expr = (
-    Const | Var | Cast | Binary | Unary | Select | Access | Load | Call | Ramp | Broadcast
-    | VectorReduce | Gather | Let | Tuple | Move | Instruct
-)  # fmt: skip
+LaneByLane = Cast | Binary | Unary | Select | Load | Call
+"""Each lane is of the same lane of the operands."""
+Lanes = Ramp | Broadcast | VectorReduce | Gather
+"""Lanes are of others of the operands; which, is a row of `ir/meaning/interp_lanes.py`."""
+Expr = Const | Var | Access | LaneByLane | Lanes | Let | Tuple | Move | Instruct
 
 
 GPU_LOOPS = frozenset({LoopKind.BLOCK, LoopKind.THREAD, LoopKind.LANE})

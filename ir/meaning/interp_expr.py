@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import assert_never
 
 import numpy as np
 
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, I64, INDEX, DType, Type
+from hbc.ir.lang.walk import operands
 from hbc.ir.meaning import arith, arith_cast, arith_scalar
 from hbc.ir.meaning.instruction_semantics import executor
 from hbc.ir.meaning.interp_code import Code
-from hbc.ir.meaning.interp_lanes import Offsets, offsets_of
+from hbc.ir.meaning.interp_lanes import MEANINGS, Offsets, offsets_of
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 _SUMS = frozenset({ir.Op.ADD, ir.Op.SUB, ir.Op.MUL})
@@ -58,8 +58,6 @@ def emit(code: Code, e: ir.Expr) -> str:
             return _apply(code, np.where, condition, x, y)
         case ir.Load():
             return _load(code, e)
-        case ir.Ramp() | ir.Broadcast() | ir.VectorReduce() | ir.Gather():
-            return _vector(code, e)
         case ir.Instruct(args=args, type=t):
             meaning = code.refer(_execution(code, e))
             result = code.value(f"{meaning}({', '.join(_array(code, a) for a in args)})")
@@ -69,7 +67,7 @@ def emit(code: Code, e: ir.Expr) -> str:
         case ir.Tuple():
             raise InternalError("the interpreter met a tuple: lower first")
         case _:
-            assert_never(e)
+            return _vector(code, e)
 
 
 def buffer_name(code: Code, name: str) -> str:
@@ -115,9 +113,9 @@ def _cast(code: Code, value: str, source: Type, target: Type) -> str:
     return _apply(code, arith_cast.casting(source.element, target.element), value)
 
 
-def _binary(code: Code, op: ir.Op, a: str, b: str, operands: Type) -> str:
-    element = operands.element
-    if operands.lanes > 1:
+def _binary(code: Code, op: ir.Op, a: str, b: str, t: Type) -> str:
+    element = t.element
+    if t.lanes > 1:
         return _apply(code, arith.binary(op, element), a, b)
     if op in ir.COMPARISONS:
         return code.value(f"bool({a} {arith_scalar.INLINE_COMPARISON[op]} {b})")
@@ -179,7 +177,7 @@ def _load(code: Code, e: ir.Load) -> str:
     return code.assign(f"{buffer}.{method}({index}) if {mask} else {zero}")
 
 
-def _vector(code: Code, e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather) -> str:
+def _vector(code: Code, e: ir.Lanes) -> str:
     offsets = offsets_of(e)
     if offsets is not None:
         beyond = offsets[1].lanes
@@ -187,24 +185,17 @@ def _vector(code: Code, e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather)
             return _lanes_of(code, beyond + int(offsets[0].value))
         return code.value(f"{_lanes_of(code, beyond)} + {emit(code, offsets[0])}")
     match e:
-        case ir.Ramp(base=base, stride=stride, lanes=lanes):
-            return _apply(code, _ramp(e.type.element, lanes), emit(code, base), emit(code, stride))
         case ir.Broadcast(value=ir.Const(value=number, type=t), lanes=lanes):
             one = np.asarray(number, np.float64 if t.element.is_float else numpy_dtype(t.element))
             if t.element.is_float:
                 one = arith_cast.round_to(one, t.element)
             return _lanes_of(code, np.full(lanes, one, numpy_dtype(t.element)))
-        case ir.Broadcast(value=value, lanes=lanes) if value.type.lanes > 1:
-            copies = _lanes_of(code, np.tile(np.arange(value.type.lanes), lanes))
-            return code.value(f"{emit(code, value)}[{copies}]")
-        case ir.Broadcast(value=value, lanes=lanes):
+        case ir.Broadcast(value=value, lanes=lanes) if value.type.lanes == 1:
             return _apply(code, _broadcast(e.type.element, lanes), emit(code, value))
-        case ir.VectorReduce(op=op, value=value, lanes=lanes):
-            element = e.type.element
-            whole = _array(code, value)
-            return _lanes(code, _reduction(op, element, lanes), e.type, whole)
-        case ir.Gather(value=value, lanes=picks):
-            return _lanes(code, _gather(picks), e.type, _array(code, value))
+        case _:
+            arrays = [_array(code, x) for x in operands(e)]
+            result = _apply(code, MEANINGS[type(e)].of(e), *arrays)
+            return result if e.type.lanes > 1 else _only(code, result, e.type)
 
 
 def _execution(code: Code, e: ir.Instruct) -> Callable[..., object]:
@@ -222,47 +213,12 @@ def _array(code: Code, e: ir.Expr) -> str:
     return _apply(code, _broadcast(e.type.element, 1), value)
 
 
-def _lanes(code: Code, meaning: Callable[[Array], Array], t: Type, value: str) -> str:
-    """The result of a vector function; a scalar when there is one lane."""
-    result = _apply(code, meaning, value)
-    return result if t.lanes > 1 else _only(code, result, t)
-
-
 def _only(code: Code, array: str, t: Type) -> str:
     """The element of an array that has one."""
     return code.value(f"{array}[0]" if t.element.is_float else f"{array}.item(0)")
 
 
 @cache
-def _ramp(element: DType, lanes: int) -> Callable[[object, object], Array]:
-    dtype = numpy_dtype(element)
-    steps = arith_cast.cast(np.arange(lanes)[:, None], I64, element)
-
-    def ramp(base: object, stride: object) -> Array:
-        return np.asarray(np.asarray(base, dtype) + steps * np.asarray(stride, dtype)).ravel()
-
-    return ramp
-
-
-@cache
 def _broadcast(element: DType, lanes: int) -> Callable[[object], Array]:
     dtype = numpy_dtype(element)
     return lambda value: np.full(lanes, value, dtype)
-
-
-@cache
-def _reduction(op: ir.Op, element: DType, lanes: int) -> Callable[[Array], Array]:
-    return lambda x: arith.reduce(op, element, x, lanes)
-
-
-@cache
-def _gather(picks: tuple[int, ...]) -> Callable[[Array], Array]:
-    at = np.array(picks)
-    none = at < 0
-
-    def gather(x: Array) -> Array:
-        picked: Array = x[at]
-        picked[none] = 0
-        return picked
-
-    return gather

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import assert_never
 
 import numpy as np
 
@@ -15,10 +14,12 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.types import I64, DType
+from hbc.ir.lang.types import DType
+from hbc.ir.lang.walk import operands
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.instruction_semantics import executor
 from hbc.ir.meaning.interp_buffers import Buffer
+from hbc.ir.meaning.interp_lanes import MEANINGS
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 
@@ -53,10 +54,6 @@ def value(e: ir.Expr, scope: Scope) -> Array:
         case ir.Broadcast(value=v, lanes=lanes):
             copied = value(v, scope)[:, None].repeat(lanes, axis=1)
             return copied.reshape(len(copied), -1)
-        case ir.Ramp(base=base, stride=stride, lanes=lanes):
-            steps = arith_cast.cast(np.arange(lanes), I64, e.type.element)[None, :, None]
-            found = value(base, scope)[:, None] + steps * value(stride, scope)[:, None]
-            return np.asarray(found.reshape(len(found), -1))
         case ir.Var(name=name):
             return scope.variables[name]
         case ir.Load():
@@ -66,13 +63,6 @@ def value(e: ir.Expr, scope: Scope) -> Array:
             return x if source == t.element else arith_cast.casting(source, t.element)(x)
         case ir.Select(condition=c, a=a, b=b):
             return np.where(value(c, scope), value(a, scope), value(b, scope))
-        case ir.VectorReduce(op=op, value=v, lanes=lanes):
-            x = value(v, scope)
-            runs = arith.reduce(op, e.type.element, x.reshape(-1), len(x) * lanes)
-            return runs.reshape(len(x), lanes)
-        case ir.Gather(value=v, lanes=picks):
-            at, x = np.array(picks), value(v, scope)
-            return np.where(at < 0, np.zeros((), x.dtype), x[:, at])
         case ir.Unary(op=uop, a=a):
             return arith.unary(uop, a.type.element)(value(a, scope))
         case ir.Call(name=fn, args=args, type=t):
@@ -84,14 +74,14 @@ def value(e: ir.Expr, scope: Scope) -> Array:
             return value(v, scope)
         case ir.Instruct(name=name, sizes=sizes, args=args):
             run = executor(scope.instructions[name], dict(sizes))
-            operands = in_step(*(value(x, scope) for x in args))
-            return np.stack([run(*lanes) for lanes in zip(*operands, strict=True)])
+            given = in_step(*(value(x, scope) for x in args))
+            return np.stack([run(*lanes) for lanes in zip(*given, strict=True)])
         case ir.Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
         case ir.Tuple():
             raise InternalError("the interpreter met a tuple: lower first")
         case _:
-            assert_never(e)
+            return MEANINGS[type(e)].of(e)(*in_step(*(value(x, scope) for x in operands(e))))
 
 
 def in_step(*values: Array) -> list[Array]:

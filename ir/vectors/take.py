@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce as fold
 from itertools import pairwise
-from typing import assert_never
 
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
@@ -55,25 +54,17 @@ class Take:
                 return map_children(e, self._scalar)
 
     def _take(self, e: ir.Expr, picks: Picks) -> ir.Expr:
-        n = len(picks)
         match e:
             case ir.Const() | ir.Access() | ir.Tuple():
                 raise InternalError(f"take: {type(e).__name__} of {e.type}")
             case ir.Var(name=name, type=t):
-                return ir.Var(self._slice_name(name, picks), t.with_lanes(n), e.span)
+                return ir.Var(self._slice_name(name, picks), t.with_lanes(len(picks)), e.span)
             case ir.Cast(type=t, value=v):
                 return cast(t.element, self(v, picks))
             case ir.Binary(op=op, a=a, b=b):
                 return binary(op, self(a, picks), self(b, picks))
-            case ir.Unary(op=uop, a=a):
-                return ir.Unary(uop, self(a, picks), e.span)
             case ir.Select(condition=c, a=a, b=b):
                 return select(self(c, picks), self(a, picks), self(b, picks))
-            case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
-                m = None if mask is None else self(mask, picks)
-                return ir.Load(buffer, self(index, picks), t.with_lanes(n), m, e.span)
-            case ir.Call(name=fn, args=args, type=t):
-                return ir.Call(fn, tuple(self(a, picks) for a in args), t.with_lanes(n), e.span)
             case ir.Ramp():
                 return self._ramp(e, picks)
             case ir.Broadcast(value=v):
@@ -91,7 +82,10 @@ class Take:
                     return e
                 raise InternalError(f"take: some lanes of `{e.name}`")
             case _:
-                assert_never(e)
+                return self._of_operands(e, picks)
+
+    def _of_operands(self, e: ir.LaneByLane, picks: Picks) -> ir.Expr:
+        return map_children(e, lambda operand: self(operand, picks))
 
     def _let(self, name: str, value: ir.Expr, body: ir.Expr, picks: Picks) -> ir.Expr:
         if value.type.lanes == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from trees import BUFFERS, INDEX_NAMES, agree, any_expr, randoms, value_of, valu
 
 from hbc.cli.instruction_set import instructions_of
 from hbc.ir.lang.kernel import Argument, Kernel
-from hbc.ir.lang.nodes import Expr, Var, const_index
+from hbc.ir.lang.nodes import Expr, Lanes, Var, const_index
 from hbc.ir.lang.read import read_stmt
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.types import BF16, F32, I8, I32, I64, U8, DType
@@ -21,6 +21,7 @@ from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.interp import InterpError, run
 from hbc.ir.meaning.interp_buffers import allocated, constant, holding
 from hbc.ir.meaning.interp_direct import execute
+from hbc.ir.meaning.interp_lanes import MEANINGS
 from hbc.ir.meaning.interp_value import Scope, number, value
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
@@ -175,3 +176,7 @@ def test_steps_outside_of_an_array_are_refused(index: str) -> None:
     scope = Scope({}, {"s": holding("s", given.copy()), "s_before": constant("s_before", given)})
     with pytest.raises(InterpError, match="outside its 64 elements"):
         execute(s, scope)
+
+
+def test_each_node_that_makes_lanes_has_a_meaning() -> None:
+    assert set(MEANINGS) == set(get_args(Lanes))
