@@ -35,7 +35,7 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO        := build/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test costs docs outputs fuzz robust proofs stress bench gpu-bundle wheel clean distclean
+.PHONY: help demo check test costs docs generated outputs fuzz robust proofs stress bench gpu-bundle wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv, add noise to a real photograph and remove it'
@@ -43,6 +43,7 @@ help:
 	@echo 'make costs      measures which tests are quick, into tests/suite/costs.tsv'
 	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
 	@echo 'make docs       the documentation as a site, build/site'
+	@echo 'make generated  what is written from tables of the product: pages, manuals, files of editors, the map of rooms'
 	@echo 'make outputs    every text that is made of the samples, below build/outputs: compare two commits with diff -r'
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
@@ -93,6 +94,13 @@ docs: $(BASE)
 	$(PIP) install -e '.[docs]'
 	$(BIN)/python docs/make_commands.py
 	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
+
+generated: $(DEV)
+	$(BIN)/python tests/docs/test_tables.py
+	$(BIN)/python docs/make_commands.py
+	$(BIN)/python docs/make_json.py
+	$(BIN)/python editors/make.py
+	$(BIN)/python tests/layering/room_map.py
 
 outputs: $(BASE)
 	$(BIN)/python tests/same_output/outputs.py build/outputs

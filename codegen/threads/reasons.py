@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from hbc.codegen.threads.access import ThreadAccess
 from hbc.codegen.threads.conflicts import MANY, SyncScope, UnsyncedAccess
 
+_ENDING = {2: "nd", 3: "rd"}
 _BY = {SyncScope.WARP: "another lane", SyncScope.BLOCK: "another warp"}
 
 
@@ -34,4 +35,6 @@ def _ago(p: UnsyncedAccess) -> str:
 
 
 def _times(count: int) -> str:
-    return "an earlier" if count == MANY else "the last" if count == 1 else f"the {count}th last"
+    if count == MANY:
+        return "an earlier"
+    return "the last" if count == 1 else f"the {count}{_ENDING.get(count, 'th')} last"

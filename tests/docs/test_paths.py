@@ -57,3 +57,14 @@ def test_a_path_that_is_not_there_is_found() -> None:
     assert list(unknown(text, ("",))) == [
         "nowhere.py", "algebra/nowhere.py", "walk.py", "tests/synth/test_code_*.py",
     ]  # fmt: skip
+
+
+def test_make_generated_runs_what_tests_ask_for() -> None:
+    """Where a generated file is not what tables say, a test names the program that writes it."""
+    texts = [f.read_text(encoding="utf-8") for f in (ROOT / "tests").rglob("test_*.py")]
+    asked = {name for text in texts for name in re.findall(r'(?::|") ?python ([\w/]+\.py)"', text)}
+    recipe = (
+        (ROOT / "Makefile").read_text(encoding="utf-8").split("\ngenerated:")[1].split("\n\n")[0]
+    )
+    assert len(asked) > 3
+    assert asked == set(re.findall(r"python ([\w/]+\.py)", recipe))

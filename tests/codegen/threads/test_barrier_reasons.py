@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from block_runs import Touch, changed_barrier, races
 from click.testing import CliRunner
 from gpu_kernels import FOLDER, SIZES, lowered, schedules
 
 from hbc.cli.commands.compile import command
+from hbc.codegen.threads.conflicts import MANY, SyncScope
+from hbc.codegen.threads.reasons import reasons
 from hbc.ir.lang.nodes import Barrier, Block
 from hbc.ir.lang.read import read_kernel
 from hbc.ir.lang.show import show_kernel
@@ -49,6 +54,23 @@ def test_iterations() -> None:
         "`s` read in line 8 in the last iteration of `zi`, then stored in line 7 by another warp",
         "`s` stored in line 7, then read in line 8 by another warp",
     ]
+
+
+@pytest.mark.parametrize(
+    ("count", "when"),
+    [
+        (1, "the last"),
+        (2, "the 2nd last"),
+        (3, "the 3rd last"),
+        (4, "the 4th last"),
+        (MANY, "an earlier"),
+    ],
+)
+def test_iterations_farther_back(count: int, when: str) -> None:
+    access: Any = SimpleNamespace(buffer="s", atomic=None, stores=True, span=None)
+    before: Any = SimpleNamespace(access=access, back=(("z", count),))
+    said = reasons([(before, access, SyncScope.BLOCK)])
+    assert said == f"`s` stored in {when} iteration of `z`, then stored by another warp"
 
 
 def test_text_is_read_again() -> None:
