@@ -14,7 +14,7 @@ from hbc.ir.lang.walk import operands
 from hbc.ir.meaning import arith, arith_cast, arith_scalar
 from hbc.ir.meaning.instruction_semantics import executor
 from hbc.ir.meaning.interp_code import Code
-from hbc.ir.meaning.interp_lanes import MEANINGS, Offsets, offsets_of
+from hbc.ir.meaning.interp_lanes import LANES, Offsets, offsets_of
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 _SUMS = frozenset({ir.Op.ADD, ir.Op.SUB, ir.Op.MUL})
@@ -194,7 +194,7 @@ def _vector(code: Code, e: ir.Lanes) -> str:
             return _apply(code, _broadcast(e.type.element, lanes), emit(code, value))
         case _:
             arrays = [_array(code, x) for x in operands(e)]
-            result = _apply(code, MEANINGS[type(e)].of(e), *arrays)
+            result = _apply(code, LANES[type(e)](e), *arrays)
             return result if e.type.lanes > 1 else _only(code, result, e.type)
 
 

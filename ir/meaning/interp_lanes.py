@@ -10,27 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import I64, DType
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.numpy_types import Array
-
-
-@record
-class Meaning:
-    """`of`: a function from the operands of a node to its value, arrays whose last axis has their lanes.
-    `wrong`: what is wrong with a node, or None."""
-
-    of: Callable[[Any], Callable[..., Array]]
-    wrong: Callable[[Any], str | None]
-
-
-def _wrong_ramp(e: ir.Ramp) -> str | None:
-    base, stride = e.base.type, e.stride.type
-    if base != stride or not base.element.is_int:
-        return f"a ramp of {base} with strides of {stride}"
-    return None if e.lanes > 1 else f"a ramp of {e.lanes}"
 
 
 @cache
@@ -44,18 +27,6 @@ def _ramp(element: DType, lanes: int) -> Callable[..., Array]:
     return ramp
 
 
-def _wrong_broadcast(e: ir.Broadcast) -> str | None:
-    return None if e.lanes > 1 else f"a broadcast to {e.lanes}"
-
-
-def _wrong_reduction(e: ir.VectorReduce) -> str | None:
-    if e.op not in ir.ASSOCIATIVE:
-        return f"a reduction with `{e.op}`"
-    lanes = e.value.type.lanes
-    whole = e.lanes > 0 and lanes % e.lanes == 0
-    return None if whole else f"a reduction of {lanes} lanes to {e.lanes}"
-
-
 @cache
 def _reduction(op: ir.Op, element: DType, lanes: int) -> Callable[..., Array]:
     def reduction(x: Array) -> Array:
@@ -63,14 +34,6 @@ def _reduction(op: ir.Op, element: DType, lanes: int) -> Callable[..., Array]:
         return arith.reduce(op, element, x.reshape(-1), runs).reshape(*x.shape[:-1], lanes)
 
     return reduction
-
-
-def _wrong_gather(e: ir.Gather) -> str | None:
-    lanes = e.value.type.lanes
-    if not e.lanes:
-        return "a gather of no lanes"
-    wrong = [p for p in e.lanes if not -1 <= p < lanes]
-    return f"a gather of lane {wrong[0]} of {lanes}" if wrong else None
 
 
 @cache
@@ -86,14 +49,13 @@ def _gather(picks: tuple[int, ...]) -> Callable[..., Array]:
     return gather
 
 
-MEANINGS: Final[Mapping[type[ir.Lanes], Meaning]] = {
-    ir.Ramp: Meaning(lambda e: _ramp(e.type.element, e.lanes), _wrong_ramp),
-    ir.Broadcast: Meaning(
-        lambda e: _gather(tuple(range(e.value.type.lanes)) * e.lanes), _wrong_broadcast
-    ),
-    ir.VectorReduce: Meaning(lambda e: _reduction(e.op, e.type.element, e.lanes), _wrong_reduction),
-    ir.Gather: Meaning(lambda e: _gather(e.lanes), _wrong_gather),
+LANES: Final[Mapping[type[ir.Lanes], Callable[[Any], Callable[..., Array]]]] = {
+    ir.Ramp: lambda e: _ramp(e.type.element, e.lanes),
+    ir.Broadcast: lambda e: _gather(tuple(range(e.value.type.lanes)) * e.lanes),
+    ir.VectorReduce: lambda e: _reduction(e.op, e.type.element, e.lanes),
+    ir.Gather: lambda e: _gather(e.lanes),
 }
+"""From a node to a function from its operands to its value, arrays whose last axis has their lanes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

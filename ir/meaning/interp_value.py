@@ -19,7 +19,7 @@ from hbc.ir.lang.walk import operands
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.instruction_semantics import executor
 from hbc.ir.meaning.interp_buffers import Buffer
-from hbc.ir.meaning.interp_lanes import MEANINGS
+from hbc.ir.meaning.interp_lanes import LANES
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 
@@ -81,7 +81,7 @@ def value(e: ir.Expr, scope: Scope) -> Array:
         case ir.Tuple():
             raise InternalError("the interpreter met a tuple: lower first")
         case _:
-            return MEANINGS[type(e)].of(e)(*in_step(*(value(x, scope) for x in operands(e))))
+            return LANES[type(e)](e)(*in_step(*(value(x, scope) for x in operands(e))))
 
 
 def in_step(*values: Array) -> list[Array]:

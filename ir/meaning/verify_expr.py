@@ -9,7 +9,6 @@ from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.operators import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.types import BOOL, I64, DType, Kind, Type
 from hbc.ir.lang.walk import operands
-from hbc.ir.meaning.interp_lanes import MEANINGS
 
 Names = Mapping[str, Type]
 Buffers = Mapping[str, DType]
@@ -78,7 +77,7 @@ def _mistake(e: ir.Expr, names: Names, buffers: Buffers) -> str | None:
         case ir.Move() | ir.Instruct():
             return None  # `verify` knows the instructions
         case _:
-            return MEANINGS[type(e)].wrong(e)
+            return _lanes(e)
 
 
 def _binary(e: ir.Binary) -> str | None:
@@ -105,6 +104,29 @@ def _load(e: ir.Load, buffers: Buffers) -> str | None:
     if e.mask is not None and e.mask.type != Type(BOOL, lanes):
         return f"a mask of {e.mask.type} for {lanes} lanes"
     return None
+
+
+def _lanes(e: ir.Lanes) -> str | None:
+    """Nodes without a case are right whatever their operands are."""
+    match e:
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
+            if base.type != stride.type or not base.type.element.is_int:
+                return f"a ramp of {base.type} with strides of {stride.type}"
+            return None if lanes > 1 else f"a ramp of {lanes}"
+        case ir.Broadcast(lanes=lanes):
+            return None if lanes > 1 else f"a broadcast to {lanes}"
+        case ir.VectorReduce(op=op, value=v, lanes=lanes):
+            if op not in ir.ASSOCIATIVE:
+                return f"a reduction with `{op}`"
+            whole = lanes > 0 and v.type.lanes % lanes == 0
+            return None if whole else f"a reduction of {v.type.lanes} lanes to {lanes}"
+        case ir.Gather(value=v, lanes=picks):
+            wrong = [p for p in picks if not -1 <= p < v.type.lanes]
+            if not picks:
+                return "a gather of no lanes"
+            return f"a gather of lane {wrong[0]} of {v.type.lanes}" if wrong else None
+        case _:
+            return None
 
 
 def _fits(value: int | float | bool, t: Type) -> bool:

@@ -21,7 +21,7 @@ from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.interp import InterpError, run
 from hbc.ir.meaning.interp_buffers import allocated, constant, holding
 from hbc.ir.meaning.interp_direct import execute
-from hbc.ir.meaning.interp_lanes import MEANINGS
+from hbc.ir.meaning.interp_lanes import LANES
 from hbc.ir.meaning.interp_value import Scope, number, value
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
@@ -179,4 +179,4 @@ def test_steps_outside_of_an_array_are_refused(index: str) -> None:
 
 
 def test_each_node_that_makes_lanes_has_a_meaning() -> None:
-    assert set(MEANINGS) == set(get_args(Lanes))
+    assert set(LANES) == set(get_args(Lanes))
