@@ -64,7 +64,7 @@ class View:
         """Strides in elements of every dimension but the last. ArgumentError where the code cannot walk
         so: elements of a row that lie apart, or dimensions that run backwards or overlap."""
         assert self.element is not None
-        size, found, least = self.element.bytes, [], 1
+        size, strides, least = self.element.bytes, [], 1
         empty = 0 in self.shape
         for d in reversed(range(len(self.shape))):
             length, (stride, rest) = self.shape[d], divmod(self.strides[d], size)
@@ -79,9 +79,9 @@ class View:
                     )
                 )
             if d < len(self.shape) - 1:
-                found.append(stride)
+                strides.append(stride)
             least = max(least, stride * length)
-        return found[::-1]
+        return strides[::-1]
 
 
 def view_of(array: Any, what: str) -> View:
@@ -229,15 +229,15 @@ def _meaning(dtype: np.dtype[Any]) -> tuple[DType | None, int, str]:
 
 
 def _of_dlpack(array: Any, what: str) -> View:
-    found = opened(array, what)
-    if not isinstance(found, OnGpu):
-        return _of_numpy(found)
-    element = DTYPES.get(_NAMES.get(found.kind, ""))
+    held = opened(array, what)
+    if not isinstance(held, OnGpu):
+        return _of_numpy(held)
+    element = DTYPES.get(_NAMES.get(held.kind, ""))
     size = element.bytes if element is not None else 1
-    strides = found.strides or _dense_strides(found.shape, 1)
+    strides = held.strides or _dense_strides(held.shape, 1)
     strides = tuple(s * size for s in strides)
     return View(
-        found.address, found.shape, strides, element, found.kind, found.device, True, found.capsule
+        held.address, held.shape, strides, element, held.kind, held.device, True, held.capsule
     )
 
 
@@ -270,11 +270,11 @@ def _of_buffer(array: Any, what: str) -> View:
 
 
 def _dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
-    found, step = [], size
+    strides, step = [], size
     for length in reversed(shape):
-        found.append(step)
+        strides.append(step)
         step *= length
-    return tuple(reversed(found))
+    return tuple(reversed(strides))
 
 
 def check_element(view: View, element: DType, what: str) -> None:

@@ -24,31 +24,31 @@ def one_kernel(file: Path | Source, name: str | None) -> Path | Source:
             source = _read(file)
         except HbcError:
             return file
-    found = [k.name.text for k in kernels(source)]
-    if not found:
+    names = [k.name.text for k in kernels(source)]
+    if not names:
         if name is not None:
             _require_named(source, name)
         return source if str(file) == STDIN else file
-    if name is None and len(found) > 1:
-        listed = ", ".join(f"`{n}`" for n in found)
-        hint = f"say which, such as `--kernel {found[0]}`: the file has {listed}"
-        raise UsageError(Diagnostic(f"`{source.name}` has {len(found)} kernels", hint=hint))
-    if name is not None and name not in found:
-        listed = ", ".join(f"`{n}`" for n in found)
-        hint = did_you_mean(name, found) or f"the file has {listed}"
+    if name is None and len(names) > 1:
+        listed = ", ".join(f"`{n}`" for n in names)
+        hint = f"say which, such as `--kernel {names[0]}`: the file has {listed}"
+        raise UsageError(Diagnostic(f"`{source.name}` has {len(names)} kernels", hint=hint))
+    if name is not None and name not in names:
+        listed = ", ".join(f"`{n}`" for n in names)
+        hint = did_you_mean(name, names) or f"the file has {listed}"
         raise UsageError(Diagnostic(f"no kernel `{name}` in `{source.name}`", hint=hint))
-    return alone(source, found[0] if name is None else name)
+    return alone(source, names[0] if name is None else name)
 
 
 def all_kernels(files: Iterable[Path]) -> list[Path | Source]:
     """Each kernel of the files alone, in their order; HbcError with mistakes of syntax."""
-    found: list[Path | Source] = []
+    sources: list[Path | Source] = []
     for file in files:
         if is_sketch(file):
-            found.append(file)
+            sources.append(file)
             continue
-        found += each(_read(file))
-    return found
+        sources += each(_read(file))
+    return sources
 
 
 def settings_for(

@@ -32,7 +32,7 @@ class _Equation:
 
 
 @record
-class _Known:
+class _Solved:
     """A size's value, and why it has that value."""
 
     value: int
@@ -76,19 +76,19 @@ def infer_sizes(
 ) -> dict[str, int]:
     """Every size of the pipeline. `given` (--set) and the arrays must agree; what neither decides
     comes from the example. HbcError naming both places when two of them contradict."""
-    known = {name: _Known(value, f"--set {name}={value}") for name, value in given.items()}
+    solved = {name: _Solved(value, f"--set {name}={value}") for name, value in given.items()}
     for size in p.sizes:
-        if size.fixed is not None and size.name not in known:
-            known[size.name] = _Known(size.fixed, f"`{size.name}` is fixed to {size.fixed}")
+        if size.fixed is not None and size.name not in solved:
+            solved[size.name] = _Solved(size.fixed, f"`{size.name}` is fixed to {size.fixed}")
     # Those about one size first: what they say is the plainest reason.
     equations = sorted(_equations(p, shapes), key=lambda equation: len(equation.coefficients))
-    _solve(equations, known)
+    _solve(equations, solved)
     for size in p.sizes:
-        if size.name not in known and size.name in example:
+        if size.name not in solved and size.name in example:
             value = example[size.name]
-            known[size.name] = _Known(value, f"the example says {size.name} = {value}")
-            _solve(equations, known)
-    missing = [size for size in p.sizes if size.name not in known]
+            solved[size.name] = _Solved(value, f"the example says {size.name} = {value}")
+            _solve(equations, solved)
+    missing = [size for size in p.sizes if size.name not in solved]
     if missing:
         raise HbcError(
             [
@@ -99,8 +99,8 @@ def infer_sizes(
                 for size in missing
             ]
         )  # fmt: skip
-    sizes = {size.name: known[size.name].value for size in p.sizes}
-    _check_shapes(shapes, sizes, known)
+    sizes = {size.name: solved[size.name].value for size in p.sizes}
+    _check_shapes(shapes, sizes, solved)
     check_sizes(p, sizes)
     return sizes
 
@@ -151,26 +151,26 @@ def _equations(p: Pipeline, shapes: tuple[Shape, ...]) -> Iterator[_Equation]:
             yield _Equation(coefficients, length - base, because)
 
 
-def _solve(equations: list[_Equation], known: dict[str, _Known]) -> None:
+def _solve(equations: list[_Equation], solved: dict[str, _Solved]) -> None:
     """Adds each size that some equation alone decides, until none does."""
     progress = True
     while progress:
         progress = False
         for equation in equations:
-            open_ = [(name, c) for name, c in equation.coefficients if name not in known and c]
+            open_ = [(name, c) for name, c in equation.coefficients if name not in solved and c]
             if len(open_) != 1:
                 continue
             name, coefficient = open_[0]
-            rest = sum(c * known[n].value for n, c in equation.coefficients if n in known)
+            rest = sum(c * solved[n].value for n, c in equation.coefficients if n in solved)
             value, left = divmod(equation.value - rest, coefficient)
             if left:
                 raise error(f"no whole `{name}` fits: {equation.because}")
-            known[name] = _Known(value, equation.because)
+            solved[name] = _Solved(value, equation.because)
             progress = True
 
 
 def _check_shapes(
-    shapes: tuple[Shape, ...], sizes: Mapping[str, int], known: Mapping[str, _Known]
+    shapes: tuple[Shape, ...], sizes: Mapping[str, int], solved: Mapping[str, _Solved]
 ) -> None:
     wrong = []
     for array in shapes:
@@ -179,7 +179,7 @@ def _check_shapes(
             if length == want:
                 continue
             names = sorted(free_variables(array.image.extents[dim]))
-            reasons = "; ".join(known[name].because for name in names)
+            reasons = "; ".join(solved[name].because for name in names)
             wrong.append(
                 Diagnostic(
                     f"sizes contradict each other: {array.origin} is {length} long in dimension "

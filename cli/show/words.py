@@ -35,27 +35,27 @@ class Word:
 
 @cache
 def words() -> dict[str, Word]:
-    found = [
+    listed = [
         Word(n, "directive", f".{r.written}", _first(r.on.run.__doc__))
         for n, r in DIRECTIVES.items()
     ]
-    found += [Word(n, "function", shape) for n, (_, _, shape) in SHAPES.items()]
-    found += [Word(n, "function", f"{n}(x)") for n in MATHEMATICS]
-    found += [Word(n, "function", f"{n}(A)[i]", "A read beyond the edges of A.") for n in EDGES]
-    found += [
+    listed += [Word(n, "function", shape) for n, (_, _, shape) in SHAPES.items()]
+    listed += [Word(n, "function", f"{n}(x)") for n in MATHEMATICS]
+    listed += [Word(n, "function", f"{n}(A)[i]", "A read beyond the edges of A.") for n in EDGES]
+    listed += [
         Word(n, "function", f"{n}(...)", "How an example fills an input.") for n in sorted(FILLS)
     ]
-    found += [Word(n, "type", n) for n in DTYPES]
-    found += [
+    listed += [Word(n, "type", n) for n in DTYPES]
+    listed += [
         Word(n, "type", n, "Of inputs and outputs: integers of 4 bits, two in a byte.")
         for n in PACKED
     ]
-    found += [Word(n, "value", n) for n in CONSTANTS]
-    found += [Word(n, "value", f"tail = {n}") for n in TAILS]
-    found += [Word(n, "value", f".store_in({n})") for n in MEMORIES]
-    found += [Word(n, "value", n, "A target of schedules.") for n in TARGETS]
-    found += [Word(n, "keyword", text) for n, text in STATEMENTS.items()]
-    return {w.name: w for w in found}
+    listed += [Word(n, "value", n) for n in CONSTANTS]
+    listed += [Word(n, "value", f"tail = {n}") for n in TAILS]
+    listed += [Word(n, "value", f".store_in({n})") for n in MEMORIES]
+    listed += [Word(n, "value", n, "A target of schedules.") for n in TARGETS]
+    listed += [Word(n, "keyword", text) for n, text in STATEMENTS.items()]
+    return {w.name: w for w in listed}
 
 
 def described(name: str) -> str | None:

@@ -59,7 +59,7 @@ class GpuTuning:
 
 
 @record
-class Found:
+class Outcome:
     """What came of it. `device`: the GPU that it was measured on, None without one."""
 
     job: Job
@@ -78,26 +78,26 @@ class Found:
 def tune_for_gpu(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> None:
     """Searches, prints and writes. HbcError where nothing is left; ToolError without nvcc."""
     find_nvcc()
-    found = _found(s, p, target, begin)
-    best = found.best
+    outcome = _search(s, p, target, begin)
+    best = outcome.best
     if best is None:
-        reasons = [w.reason for w in found.tried if w.reason]
+        reasons = [w.reason for w in outcome.tried if w.reason]
         why = f": {reasons[0]}" if reasons else ""
         raise HbcError(Diagnostic(f"no schedule for `{target.name}` is left{why}"))
-    text = _commented(found, best)
+    text = _commented(outcome, best)
     if s.as_json:
-        _print_json(found, best, text)
+        _print_json(outcome, best, text)
     else:
-        _print(found, best, text)
-    if found.device is None:
+        _print(outcome, best, text)
+    if outcome.device is None:
         notice(f"note: {NOT_MEASURED}; a model ranks schedules, with what nvcc says of them")
     if s.write:
-        write_tuned(s.kernel, p, [(found.name, text)], scheduled_for(target))
-        notice(f"wrote schedule {found.name} into {s.kernel}")
-        name_earlier(p, scheduled_for(target), [found.name])
+        write_tuned(s.kernel, p, [(outcome.name, text)], scheduled_for(target))
+        notice(f"wrote schedule {outcome.name} into {s.kernel}")
+        name_earlier(p, scheduled_for(target), [outcome.name])
 
 
-def _found(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> Found:
+def _search(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> Outcome:
     device = gpu_facts().name if gpu_count() else None
     arch = gpu_facts().arch if device is not None else gpu_archs(asked_archs())[0]
     run = gather_inputs(p, s.settings, choose_example(p, s.example), {})
@@ -112,7 +112,7 @@ def _found(s: GpuTuning, p: Pipeline, target: Target, begin: float) -> Found:
         measure = None if device is None else measured_by(job, arch)
         until = begin + o.seconds
         tried = searched(space, s.settings, arch, o.trials, until, o.processes, measure)
-    return Found(job, name, arch, device, tried, time.monotonic() - begin)
+    return Outcome(job, name, arch, device, tried, time.monotonic() - begin)
 
 
 def measured_by(job: Job, arch: str) -> Measure:
@@ -139,14 +139,14 @@ def measured_by(job: Job, arch: str) -> Measure:
     return measure
 
 
-def _commented(found: Found, best: Weighed) -> str:
+def _commented(outcome: Outcome, best: Weighed) -> str:
     """The schedule with where it comes from."""
     head, _, body = best.made.text.partition("{\n")
-    today, at = datetime.date.today().isoformat(), f"at {found.job.sizes}: "
+    today, at = datetime.date.today().isoformat(), f"at {outcome.job.sizes}: "
     if best.seconds is not None:
-        lines = [f"Tuned on {found.device} on {today}", at + seconds(best.seconds)]
+        lines = [f"Tuned on {outcome.device} on {today}", at + seconds(best.seconds)]
     else:
-        lines = [f"Chosen for {found.arch} on {today}; {NOT_MEASURED}", at + _said(best)]
+        lines = [f"Chosen for {outcome.arch} on {today}; {NOT_MEASURED}", at + _said(best)]
     return f"{head}{{\n" + "".join(f"    # {line[:WIDTH]}\n" for line in lines) + body
 
 
@@ -160,33 +160,35 @@ def _said(w: Weighed) -> str:
     return ", ".join(said)
 
 
-def _print(found: Found, best: Weighed, text: str) -> None:
+def _print(outcome: Outcome, best: Weighed, text: str) -> None:
     """On stdout."""
-    job = found.job
+    job = outcome.job
     facts = [("sizes", job.sizes)] if job.sizes else []
     took = NOT_MEASURED if best.seconds is None else seconds(best.seconds)
     facts += [("best", best.made.about), ("", f"{took}; {_said(best)}")]
-    start = found.tried[0]
+    start = outcome.tried[0]
     if start is not best and not start.reason:
         first = "" if start.seconds is None else f"{seconds(start.seconds)}; "
         facts.append(("auto", f"{first}{_said(start)}"))
-    refused = sum(bool(w.reason) for w in found.tried)
+    refused = sum(bool(w.reason) for w in outcome.tried)
     facts.append(
-        ("tried", f"{len(found.tried)}, of which {refused} refused, in {found.took:.0f} s")
+        ("tried", f"{len(outcome.tried)}, of which {refused} refused, in {outcome.took:.0f} s")
     )
-    print_facts(f"{job.pipeline.name} for {job.target.name}, {found.device or found.arch}", facts)
+    print_facts(
+        f"{job.pipeline.name} for {job.target.name}, {outcome.device or outcome.arch}", facts
+    )
     click.echo()
     click.echo(printable(text.rstrip()))
 
 
-def _print_json(found: Found, best: Weighed, text: str) -> None:
-    job = found.job
-    tried: list[Json] = [_as_json(w) for w in found.tried]
+def _print_json(outcome: Outcome, best: Weighed, text: str) -> None:
+    job = outcome.job
+    tried: list[Json] = [_as_json(w) for w in outcome.tried]
     print_json(
         {
-            "kernel": job.pipeline.name, "target": job.target.name, "schedule": found.name,
-            "sizes": dict(job.run.sizes), "arch": found.arch, "gpu": found.device,
-            "measured": found.device is not None, "seconds": found.took,
+            "kernel": job.pipeline.name, "target": job.target.name, "schedule": outcome.name,
+            "sizes": dict(job.run.sizes), "arch": outcome.arch, "gpu": outcome.device,
+            "measured": outcome.device is not None, "seconds": outcome.took,
             "best": {**_as_json(best), "text": text}, "tried": tried,
         }
     )  # fmt: skip

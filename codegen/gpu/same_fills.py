@@ -41,35 +41,35 @@ class _Fill:
     names: frozenset[str]
 
 
-def _without(s: ir.Stmt, known: list[_Fill], shared: frozenset[str]) -> ir.Stmt:
+def _without(s: ir.Stmt, available: list[_Fill], shared: frozenset[str]) -> ir.Stmt:
     """The statement, where so much is known; that changes with what it does."""
     match s:
         case ir.Block(body=body):
             kept = []
             for c in body:
                 fill = _fill(c, shared)
-                if fill is not None and any(_does_as(f, fill) for f in known):
+                if fill is not None and any(_does_as(f, fill) for f in available):
                     continue
-                kept.append(_without(c, known, shared))
+                kept.append(_without(c, available, shared))
                 if fill is not None:
-                    known.append(fill)
+                    available.append(fill)
             same = len(kept) == len(body) and all(a is b for a, b in zip(kept, body, strict=True))
             return s if same else block(*kept)
         case ir.Allocate(buffer=buffer):
-            _forget(known, {buffer}, ())
+            _forget(available, {buffer}, ())
         case ir.LetStmt(name=name):
-            _forget(known, (), {name})
+            _forget(available, (), {name})
         case ir.For(var=var):
-            _forget(known, _stored(s), {var})
-            return map_stmt(s, _same, lambda c: _without(c, [*known], shared))
+            _forget(available, _stored(s), {var})
+            return map_stmt(s, _same, lambda c: _without(c, [*available], shared))
         case ir.If():
-            made = map_stmt(s, _same, lambda c: _without(c, [*known], shared))
-            _forget(known, _stored(s), ())
+            made = map_stmt(s, _same, lambda c: _without(c, [*available], shared))
+            _forget(available, _stored(s), ())
             return made
         case _:
-            _forget(known, _stored(s), ())
+            _forget(available, _stored(s), ())
             return s
-    return map_stmt(s, _same, lambda c: _without(c, known, shared))
+    return map_stmt(s, _same, lambda c: _without(c, available, shared))
 
 
 def _same(e: ir.Expr) -> ir.Expr:
@@ -80,11 +80,11 @@ def _stored(s: ir.Stmt) -> set[str]:
     return {n.buffer for n in statements(s) if isinstance(n, ir.Store)}
 
 
-def _forget(known: list[_Fill], buffers: Collection[str], names: Collection[str]) -> None:
+def _forget(available: list[_Fill], buffers: Collection[str], names: Collection[str]) -> None:
     """What changes when buffers are stored to, and names stand for something else."""
-    known[:] = [
+    available[:] = [
         f
-        for f in known
+        for f in available
         if f.buffer not in buffers and f.sources.isdisjoint(buffers) and f.names.isdisjoint(names)
     ]
 

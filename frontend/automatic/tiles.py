@@ -82,8 +82,10 @@ def tiles_for(
         return None
     beside = _beside(graph, step, rows, lanes, extents)
     costs = tile_costs(machine, dot)
-    one = _merged(graph, costs, sums, step, dot, rows, lanes, beside, extents)
-    ranked = ranked_tile_blocks(_sides(graph, step, dot, rows, lanes, beside, extents, one), costs)
+    fused = _merged(graph, costs, sums, step, dot, rows, lanes, beside, extents)
+    ranked = ranked_tile_blocks(
+        _sides(graph, step, dot, rows, lanes, beside, extents, fused), costs
+    )
     each = [(b.high, b.down, b.beside, b.across) for b in (c.block for c in ranked)]
     usual = each[0]
     if len(extents) == 2:  # matrices: measured with 2 x 2 tiles, whose operands stream alike
@@ -94,7 +96,7 @@ def tiles_for(
     beside = beside if best.block.beside > 1 else None
     wide = best.block.across * dot.columns
     group = _group(graph, sums, rows, lanes, wide) if len(extents) == 2 else 0
-    return Tiles(dot, best.block, beside, best.panels, group, one, best.cycles)
+    return Tiles(dot, best.block, beside, best.panels, group, fused, best.cycles)
 
 
 def _merged(
@@ -103,15 +105,15 @@ def _merged(
 ) -> Merged | None:  # fmt: skip
     """Reductions that are one loop, where that is much faster, with the copy."""
     deep = deep_loop(graph, s)
-    one = None if deep is None else merged(graph, s, deep, lanes, dot.depth)
-    if one is None or len([x for x in graph.steps[sums] if x.update is not None]) > 1:
+    fused = None if deep is None else merged(graph, s, deep, lanes, dot.depth)
+    if fused is None or len([x for x in graph.steps[sums] if x.update is not None]) > 1:
         return None
     plain, together = (
         ranked_tile_blocks(_sides(graph, s, dot, rows, lanes, beside, extents, m), costs)[0].cycles
-        for m in (None, one)
+        for m in (None, fused)
     )
-    usual = WORTH * (together + one.cycles) < plain
-    return one if graph.choices.pick(f"{s.text}.merged", usual, (not usual,)) else None
+    usual = WORTH * (together + fused.cycles) < plain
+    return fused if graph.choices.pick(f"{s.text}.merged", usual, (not usual,)) else None
 
 
 def _group(graph: Graph, sums: str, rows: str, lanes: str, wide: int) -> int:
@@ -119,13 +121,13 @@ def _group(graph: Graph, sums: str, rows: str, lanes: str, wide: int) -> int:
     0 where all of them do, or where no operand is the same for all rows."""
     panel = blocks = 0
     for s in graph.steps[sums]:
-        known = graph.known(s, graph.box(s.func))
+        spans = graph.known(s, graph.box(s.func))
         for a in s.reads if s.update is not None else ():
             if move(a, rows) is not Move.FIXED or move(a, lanes) is Move.FIXED:
                 continue
-            deep = (length(known[r]) for r in s.reduce if move(a, r) is not Move.FIXED)
+            deep = (length(spans[r]) for r in s.reduce if move(a, r) is not Move.FIXED)
             panel += prod(deep) * wide * a.type.element.bytes
-            blocks = -(-length(known[lanes]) // wide)
+            blocks = -(-length(spans[lanes]) // wide)
     if panel * blocks <= GROUP:
         return 0
     return 1 << max(GROUP // panel, 1).bit_length() - 1
@@ -146,53 +148,53 @@ def _beside(graph: Graph, s: Step, rows: str, lanes: str, extents: dict[str, int
 
 def _sides(
     graph: Graph, s: Step, dot: Dot, rows: str, lanes: str, beside: str | None, extents: dict[str, int],
-    one: Merged | None,
+    fused: Merged | None,
 ) -> TileSides:  # fmt: skip
-    known = graph.known(s, graph.box(s.func))
+    spans = graph.known(s, graph.box(s.func))
     deep, factors = deep_loop(graph, s), factors_of(graph, s)
     assert deep is not None and factors is not None
-    depth = depth_of(graph, s, deep, dot, one)
-    steps = -(-typical_steps(graph, s, deep, one) // depth)
+    depth = depth_of(graph, s, deep, dot, fused)
+    steps = -(-typical_steps(graph, s, deep, fused) // depth)
     for r in s.reduce:
-        steps *= 1 if r == deep or (one is not None and r == one.outer) else length(known[r])
+        steps *= 1 if r == deep or (fused is not None and r == fused.outer) else length(spans[r])
     columns = [a for a in factors if move(a, lanes) is not Move.FIXED]
     others = [a for a in factors if a not in columns]
 
     def size(accesses: list[ir.Access], spans: dict[str, Span]) -> int:
         return sum(_bytes(graph, a, spans) for a in accesses)
 
-    first = {v: span for v, span in known.items() if v not in s.pure or v in (rows, lanes)}
-    first |= {v: (known[v][0], known[v][0]) for v in s.pure if v not in first}
-    two = first if beside is None else {**first, beside: (known[beside][0], known[beside][0] + 1)}
+    first = {v: span for v, span in spans.items() if v not in s.pure or v in (rows, lanes)}
+    first |= {v: (spans[v][0], spans[v][0]) for v in s.pure if v not in first}
+    two = first if beside is None else {**first, beside: (spans[beside][0], spans[beside][0] + 1)}
     alone = size(others, first)
     element = factors[0].type.element.bytes
-    pitch = length(known[deep]) * element
+    pitch = length(spans[deep]) * element
     grouped = len(extents) == 2
     return TileSides(
         extents[rows], 1 if beside is None else extents[beside], extents[lanes], dot.rows, dot.columns,
         depth * element, gcd(pitch, depth * element, LINE), steps,
         min(size(columns, first), GROUP) if grouped else size(columns, first), alone,
-        size(others, two) - alone, grouped or (one is None and pitch % (depth * element) != 0),
+        size(others, two) - alone, grouped or (fused is None and pitch % (depth * element) != 0),
         prod(extents.values()) * graph.funcs[s.func].element.bytes,
     )  # fmt: skip
 
 
-def _bytes(graph: Graph, a: ir.Access, known: dict[str, Span]) -> int:
+def _bytes(graph: Graph, a: ir.Access, ranges: dict[str, Span]) -> int:
     """What an access reads in all of these spans."""
-    spans = [index_span(i, known, graph.funcs) for i in a.indices]
+    spans = [index_span(i, ranges, graph.funcs) for i in a.indices]
     return prod(1 if s is None else length(s) for s in spans) * a.type.element.bytes
 
 
-def typical_steps(graph: Graph, s: Step, deep: str, one: Merged | None) -> int:
+def typical_steps(graph: Graph, s: Step, deep: str, fused: Merged | None) -> int:
     """Steps of the loop that products are cut from."""
-    known = graph.known(s, graph.box(s.func))
-    return length(known[deep]) * (1 if one is None else length(known[one.outer]))
+    spans = graph.known(s, graph.box(s.func))
+    return length(spans[deep]) * (1 if fused is None else length(spans[fused.outer]))
 
 
-def depth_of(graph: Graph, s: Step, deep: str, dot: Dot, one: Merged | None) -> int:
+def depth_of(graph: Graph, s: Step, deep: str, dot: Dot, fused: Merged | None) -> int:
     """Steps in one product: as many as the instruction takes, or fewer that make no more products of the
     reduction at its typical extent and leave nothing over."""
-    typical = typical_steps(graph, s, deep, one)
+    typical = typical_steps(graph, s, deep, fused)
     products = -(-typical // dot.depth)
     even = -(-typical // products)
     return even if even * products == typical and even % group_of(dot) == 0 else dot.depth
@@ -302,7 +304,7 @@ def _block_update(graph: Graph, s: Step, tiles: Tiles, rows: str, lanes: str) ->
     assert tiles.block is not None
     deep = deep_loop(graph, s)
     assert deep is not None
-    one = tiles.merged
+    fused = tiles.merged
     rt, lt, ri, li = (graph.name(v, x) for x in "ti" for v in (rows, lanes))
     do, di = graph.name(deep, "o"), graph.name(deep, "i")
     beside = [] if tiles.beside is None else [tiles.beside]
@@ -318,10 +320,10 @@ def _block_update(graph: Graph, s: Step, tiles: Tiles, rows: str, lanes: str) ->
     )
     extent = extent_of(graph, s, deep)
     whole = evaluate(extent)
-    if one is None and whole is not None and int(whole) <= tiles.dot.depth:
+    if fused is None and whole is not None and int(whole) <= tiles.dot.depth:
         order = call("reorder", [*outer, *others, *unrolled, ri, li, deep])
         return [Line(s.text, (tile, order, *marks, call("vectorize", [deep])))]
-    depth = depth_of(graph, s, deep, tiles.dot, one)
+    depth = depth_of(graph, s, deep, tiles.dot, fused)
 
     def chain(first: list[str], cut: str, around: list[str]) -> tuple[str, ...]:
         return (
@@ -332,17 +334,17 @@ def _block_update(graph: Graph, s: Step, tiles: Tiles, rows: str, lanes: str) ->
 
     plain = Line(s.text, chain([], deep, others))
     typical = length(graph.known(s, graph.box(s.func))[deep])
-    if one is not None:
+    if fused is not None:
         f = graph.name(deep, "f")
-        inside = [r for r in others if r != one.outer]
-        together = chain([call("fuse", [one.outer, deep, f])], f, inside)
-        known = call("specialize", [f"{show(extent)} == {typical}"])
+        inside = [r for r in others if r != fused.outer]
+        together = chain([call("fuse", [fused.outer, deep, f])], f, inside)
+        condition = call("specialize", [f"{show(extent)} == {typical}"])
         lines = (
             [Line(s.text, together)]
             if whole is not None
-            else [Line(s.text, (known, *together)), plain]
+            else [Line(s.text, (condition, *together)), plain]
         )
-        return [*lines, *copy_lines(graph, s, one)]
+        return [*lines, *copy_lines(graph, s, fused)]
     if whole is None and typical % depth % group_of(tiles.dot) == 0:
         special = call("specialize", [f"{show(extent)} % {depth} == {typical % depth}"])
         return [Line(s.text, (special, *plain.directives)), plain]
@@ -372,9 +374,9 @@ def _row_update(graph: Graph, s: Step, together: tuple[str, ...]) -> list[Line]:
         )  # fmt: skip
 
     lines = []
-    known = length(graph.known(s, graph.box(s.func))[deep])
+    steps = length(graph.known(s, graph.box(s.func))[deep])
     for taps in TAPS if evaluate(extent) is None else ():
-        if known >= taps:
+        if steps >= taps:
             lines.append(Line(s.text, (f"specialize({show(extent)} % {taps} == 0)", *chain(taps))))
-    least = next((taps for taps in LEAST_TAPS if taps <= known), LEAST_TAPS[-1])
+    least = next((taps for taps in LEAST_TAPS if taps <= steps), LEAST_TAPS[-1])
     return [*lines, Line(s.text, chain(least))]

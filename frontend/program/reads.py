@@ -55,7 +55,7 @@ class Proof:
 class Place:
     """Where a read stands: the ranges of the variables around it, and what `where` says of them."""
 
-    known: dict[str, SymbolicRange]
+    ranges: dict[str, SymbolicRange]
     places: dict[str, Span | None]
     facts: SizeFacts
     guards: tuple[Linear, ...] = ()
@@ -123,20 +123,20 @@ def bounded_ends(f: Func, proof: Proof) -> Func:
         return f
     updates = []
     for u in f.updates:
-        known = dict(pure_place(f, proof).known)
+        ranges = dict(pure_place(f, proof).ranges)
         bounded: list[ReduceVar] = []
         for r in u.reduce:
-            bounded.append(r if r.ends is None else bounded_reduce(r, r.ends, known, proof))
-            known[r.name] = reduce_range(bounded[-1])
+            bounded.append(r if r.ends is None else bounded_reduce(r, r.ends, ranges, proof))
+            ranges[r.name] = reduce_range(bounded[-1])
         updates.append(replace(u, reduce=tuple(bounded)))
     proof.bounded[f.name] = replace(f, updates=tuple(updates))
     return proof.bounded[f.name]
 
 
 def bounded_reduce(
-    r: ReduceVar, ends: tuple[ir.Expr, ir.Expr], known: Mapping[str, SymbolicRange], proof: Proof
+    r: ReduceVar, ends: tuple[ir.Expr, ir.Expr], ranges: Mapping[str, SymbolicRange], proof: Proof
 ) -> ReduceVar:
-    low, high = (range_of(e, known, proof.values) for e in ends)
+    low, high = (range_of(e, ranges, proof.values) for e in ends)
     if not low.low or not high.high:
         end = ends[0] if not low.low else ends[1]
         side = "begins" if not low.low else "ends"
@@ -173,21 +173,21 @@ def visit(f: Func, proof: Proof) -> None:
 
 def pure_place(f: Func, proof: Proof) -> Place:
     box = proof.needed[f.name]
-    known = dict(zip(f.variables, box, strict=True))
+    ranges = dict(zip(f.variables, box, strict=True))
     facts = proof.facts.extended([x for r in box for x in not_empty(r)])
-    return Place(known, dict.fromkeys(f.variables, f.span), facts)
+    return Place(ranges, dict.fromkeys(f.variables, f.span), facts)
 
 
 def update_place(f: Func, u: Update, proof: Proof) -> Place:
     outer = pure_place(f, proof)
-    known, places, more = dict(outer.known), dict(outer.places), []
+    ranges, places, more = dict(outer.ranges), dict(outer.places), []
     for r in u.reduce:
-        known[r.name] = reduce_range(r)
+        ranges[r.name] = reduce_range(r)
         places[r.name] = r.span
-        more += not_empty(known[r.name])
+        more += not_empty(ranges[r.name])
     guards = tuple(implied(u.condition)) if u.condition is not None else ()
-    sizes_only = [g for g in guards if not any(v in known for v in names(g))]
-    return Place(known, places, outer.facts.extended(more + sizes_only), guards)
+    sizes_only = [g for g in guards if not any(v in ranges for v in names(g))]
+    return Place(ranges, places, outer.facts.extended(more + sizes_only), guards)
 
 
 def names(form: Linear) -> list[str]:
@@ -228,7 +228,7 @@ def walk(e: ir.Node, place: Place, f: Func, proof: Proof) -> None:
     match e:
         case ir.Let(name=name, value=value, body=body):
             walk(value, place, f, proof)
-            inner = {**place.known, name: range_of(value, place.known, proof.values)}
+            inner = {**place.ranges, name: range_of(value, place.ranges, proof.values)}
             walk(body, Place(inner, place.places, place.facts, place.guards), f, proof)
             return
         case ir.Access(name=name, indices=indices):
@@ -244,11 +244,11 @@ def walk(e: ir.Node, place: Place, f: Func, proof: Proof) -> None:
 def index_range(i: ir.Expr, place: Place, proof: Proof) -> SymbolicRange:
     """The range of an index as written and in normal form, where terms such as i - i / 2 * 2
     meet: the better of both."""
-    written = range_of(i, place.known, proof.values)
+    written = range_of(i, place.ranges, proof.values)
     normal = canonical(i)
     if isinstance(normal, (ir.Var, ir.Const)) or normal == i:
-        return range_of(normal, place.known, proof.values)
-    return both(written, range_of(normal, place.known, proof.values))
+        return range_of(normal, place.ranges, proof.values)
+    return both(written, range_of(normal, place.ranges, proof.values))
 
 
 def reach(access: ir.Access, at: int, r: SymbolicRange, place: Place, proof: Proof) -> None:
@@ -262,7 +262,7 @@ def reach(access: ir.Access, at: int, r: SymbolicRange, place: Place, proof: Pro
         return
     index = access.indices[at]
     guards = [g for g in place.guards if bears_on(g, index, place)]
-    r = narrowed(index, r, guards, lambda e: range_of(e, place.known, proof.values))
+    r = narrowed(index, r, guards, lambda e: range_of(e, place.ranges, proof.values))
     rank = len(access.indices)
     box = proof.needed.setdefault(name, [SymbolicRange((), ())] * rank)
     box[at] = r if box[at] == SymbolicRange((), ()) else union(box[at], r)
@@ -273,7 +273,7 @@ def bears_on(guard: Linear, index: ir.Expr, place: Place) -> bool:
     loops run; of the Func that is read there is as much elsewhere."""
     common = {*linear(index).keys} & {*guard.keys}
     return any(
-        key in common and (not isinstance(atom, ir.Var) or atom.name in place.known)
+        key in common and (not isinstance(atom, ir.Var) or atom.name in place.ranges)
         for key, (atom, _) in zip(guard.keys, guard.terms, strict=True)
     )
 
@@ -291,10 +291,10 @@ def inside(access: ir.Access, at: int, r: SymbolicRange, place: Place, proof: Pr
         if holds(side.low, place.facts) or guarded(index, extent, below, place, proof):
             continue
         if fails(side.low, place.facts):
-            report_outside(access, at, r, extent, below, place.known, place.places, proof.scope)
+            report_outside(access, at, r, extent, below, place.ranges, place.places, proof.scope)
             return
         made = requirement(side.low, leaves(access, at, below, side.low, extent), access.span)
-        if all(made.condition != known.condition for known in proof.found):
+        if all(made.condition != earlier.condition for earlier in proof.found):
             proof.found.append(made)
         if len(side.low) == 1:
             for form in side.low[0]:
@@ -321,7 +321,7 @@ def guarded(index: ir.Expr, extent: Linear, below: bool, place: Place, proof: Pr
         rest = minus(room, guard)
         total = exactly(Linear(rest.constant))
         for atom, c in rest.terms:
-            part = range_of(atom, place.known, proof.values)
+            part = range_of(atom, place.ranges, proof.values)
             total = add(total, scale(part, c))
         if total.low and holds(total.low, place.facts):
             return True

@@ -30,7 +30,7 @@ _PLACES = (Memory.AUTO, Memory.HEAP, Memory.STACK)
 
 
 @record
-class _Way:
+class _Path:
     """Down to a statement: conditions over the sizes that hold there, and the names of expressions over the
     sizes."""
 
@@ -54,11 +54,11 @@ class KeptArrays:
         self._constants = {a.name: a for a in kernel.arguments if a.constant}
         self._tables = {t.name for t in kernel.tables}
         self._arrays: dict[str, _Array] = {}
-        self._leaves: list[tuple[ir.Stmt, _Way]] = []
-        self._heads: list[tuple[ir.Expr, _Way]] = []  # what names and allocations around them ask
+        self._leaves: list[tuple[ir.Stmt, _Path]] = []
+        self._heads: list[tuple[ir.Expr, _Path]] = []  # what names and allocations around them ask
         self._plain: set[ir.Expr] = set()  # conditions over the sizes
         self._body = _with_names_of_their_own(kernel.body, set())
-        self._look(self._body, _Way())
+        self._look(self._body, _Path())
         self._settle()
         self.rest = self._kept(lambda s: self._source(s) is None, lambda n: False)
         self._loaded = loaded(self.rest)
@@ -70,9 +70,9 @@ class KeptArrays:
 
     def where_loaded(self, name: str) -> ir.Expr:
         """A condition over the sizes without which the rest of the program does not load an input."""
-        rest = [(s, way) for s, way in self._leaves if self._source(s) is None]
-        ways = [and_(*way.conditions) for n, way in (*rest, *self._heads) if name in loaded(n)]
-        return or_(*dict.fromkeys(ways))
+        rest = [(s, path) for s, path in self._leaves if self._source(s) is None]
+        paths = [and_(*path.conditions) for n, path in (*rest, *self._heads) if name in loaded(n)]
+        return or_(*dict.fromkeys(paths))
 
     def fill(self, name: str) -> ir.Stmt:
         """What fills the arrays made of an input. Those that only this loads are allocated in it."""
@@ -106,32 +106,32 @@ class KeptArrays:
 
         return kept(self._body)
 
-    def _look(self, s: ir.Stmt, way: _Way) -> None:
+    def _look(self, s: ir.Stmt, path: _Path) -> None:
         match s:
             case ir.Block(body=body):
                 for x in body:
-                    self._look(x, way)
-            case ir.If() if self._is_plain(s.condition, way):
+                    self._look(x, path)
+            case ir.If() if self._is_plain(s.condition, path):
                 self._plain.add(s.condition)
-                here = substitute(s.condition, way.names)
-                self._look(s.then, replace(way, conditions=(*way.conditions, here)))
+                here = substitute(s.condition, path.names)
+                self._look(s.then, replace(path, conditions=(*path.conditions, here)))
                 if s.otherwise is not None:
-                    other = (*way.conditions, not_(here))
-                    self._look(s.otherwise, replace(way, conditions=other))
+                    other = (*path.conditions, not_(here))
+                    self._look(s.otherwise, replace(path, conditions=other))
             case ir.LetStmt():
-                self._heads.append((s.value, way))
-                if self._is_plain(s.value, way):
-                    names = {**way.names, s.name: substitute(s.value, way.names)}
-                    way = replace(way, names=names)
-                self._look(s.body, way)
+                self._heads.append((s.value, path))
+                if self._is_plain(s.value, path):
+                    names = {**path.names, s.name: substitute(s.value, path.names)}
+                    path = replace(path, names=names)
+                self._look(s.body, path)
             case ir.Allocate() if s.memory in _PLACES:
-                self._heads.append((s.extent, way))
-                if self._is_plain(s.extent, way):
-                    extents = (_extent(s.extent, way),)
+                self._heads.append((s.extent, path))
+                if self._is_plain(s.extent, path):
+                    extents = (_extent(s.extent, path),)
                     self._arrays[s.buffer] = _Array(Argument(s.buffer, s.element, extents, False))
-                self._look(s.body, way)
+                self._look(s.body, path)
             case _:
-                self._leaves.append((s, way))
+                self._leaves.append((s, path))
 
     def _settle(self) -> None:
         """Leaves out arrays that other statements store to, or that come from several inputs."""
@@ -140,21 +140,21 @@ class KeptArrays:
             before = len(self._arrays)
             for a in self._arrays.values():
                 a.sources.clear()
-            for s, way in self._leaves * 2:  # what is loaded has its sources the second time
-                if self._is_fill(s, way):
+            for s, path in self._leaves * 2:  # what is loaded has its sources the second time
+                if self._is_fill(s, path):
                     for name in stored(s) & set(self._arrays):
                         self._arrays[name].sources |= self._sources(s)
                 else:
                     self._arrays = {n: a for n, a in self._arrays.items() if n not in stored(s)}
             self._arrays = {n: a for n, a in self._arrays.items() if len(a.sources) == 1}
 
-    def _is_fill(self, s: ir.Stmt, way: _Way) -> bool:
+    def _is_fill(self, s: ir.Stmt, path: _Path) -> bool:
         """Whether a statement stores to such arrays alone and depends on nothing else."""
         inner = {n.buffer for n in statements(s) if isinstance(n, ir.Allocate)}
         strides = {
             a.stride_name(d) for a in self._constants.values() for d in range(len(a.extents))
         }
-        known = {*self._sizes, *way.names, *strides}
+        known = {*self._sizes, *path.names, *strides}
         into = stored(s) - inner
         return (
             bool(into) and into <= set(self._arrays)
@@ -174,9 +174,9 @@ class KeptArrays:
         found = [self._arrays[n].sources for n in sorted(stored(s)) if n in self._arrays]
         return min(found[0]) if found else None
 
-    def _is_plain(self, e: ir.Expr, way: _Way) -> bool:
+    def _is_plain(self, e: ir.Expr, path: _Path) -> bool:
         """Whether the sizes alone decide the value."""
-        return not loaded(e) and free_variables(e) <= self._sizes | set(way.names)
+        return not loaded(e) and free_variables(e) <= self._sizes | set(path.names)
 
 
 def stored(s: ir.Stmt) -> set[str]:
@@ -191,10 +191,10 @@ def is_empty(s: ir.Stmt) -> bool:
     return isinstance(s, ir.Block) and not s.body
 
 
-def _extent(e: ir.Expr, way: _Way) -> ir.Expr:
+def _extent(e: ir.Expr, path: _Path) -> ir.Expr:
     """How many elements an array has; none where its place is not reached."""
-    found = maximum(substitute(e, way.names), 0)
-    for condition in way.conditions:
+    found = maximum(substitute(e, path.names), 0)
+    for condition in path.conditions:
         found = select(condition, found, const(0))
     return simplify(found)
 

@@ -44,10 +44,10 @@ def rewrite(e: ir.Expr, f: ExprMap) -> ir.Expr:
     done: dict[int, ir.Expr] = {}
 
     def below(c: ir.Expr) -> ir.Expr:
-        known = done.get(id(c))
-        if known is None:
-            known = done[id(c)] = f(map_children(c, below))
-        return known
+        made = done.get(id(c))
+        if made is None:
+            made = done[id(c)] = f(map_children(c, below))
+        return made
 
     return below(e)
 
@@ -73,14 +73,14 @@ def nodes(n: ir.Node) -> Iterator[ir.Node]:
     """The node and all below it, parents first, in reading order; without recursion."""
     if n.__class__ not in _LARGE:
         return _below(n)
-    known = _listed.pop(id(n), None)
-    if known is None:
-        known = list(_below(n))
+    listed = _listed.pop(id(n), None)
+    if listed is None:
+        listed = list(_below(n))
         if len(_listed) >= MOST_LISTED:
             oldest, *_ = tuple(_listed)  # at once: another thread may add to it meanwhile
             _listed.pop(oldest, None)
-    _listed[id(n)] = known
-    return iter(known)
+    _listed[id(n)] = listed
+    return iter(listed)
 
 
 MOST_LISTED: Final = 8

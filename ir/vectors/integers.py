@@ -21,7 +21,7 @@ from hbc.ir.vectors.fixed_point import fixed_point
 from hbc.ir.vectors.lane_offsets import constant_lanes
 from hbc.ir.vectors.narrowed import narrowed
 from hbc.ir.vectors.quotients import by_floats, quotient, remainder
-from hbc.ir.vectors.stored_ranges import Known, lane_range, stored_ranges
+from hbc.ir.vectors.stored_ranges import Ranges, lane_range, stored_ranges
 
 MOST_BITS = 32
 """Wider integers are divided lane by lane."""
@@ -35,10 +35,10 @@ def integers(kernel: Kernel, target: Target) -> Kernel:
         return kernel
     kernel = kernel.map_body(lambda body: rewrite_stmt(body, fixed_point))
     kernel = kernel.map_body(lambda body: rewrite_stmt(body, common_factors))
-    known = stored_ranges(kernel)
-    narrow = partial(narrowed, known=known)
+    ranges = stored_ranges(kernel)
+    narrow = partial(narrowed, ranges=ranges)
     kernel = kernel.map_body(lambda body: rewrite_stmt(body, narrow))
-    work = _Integers(known, 0 if target.machine != X86 else 8 if target.vector_bits == 512 else 16)
+    work = _Integers(ranges, 0 if target.machine != X86 else 8 if target.vector_bits == 512 else 16)
     return kernel.map_body(lambda body: rewrite_stmt(body, work.expr))
 
 
@@ -46,7 +46,7 @@ def integers(kernel: Kernel, target: Target) -> Kernel:
 class _Integers:
     """`together`: integers of so many bits or fewer are shifted by one amount alone."""
 
-    known: Known
+    ranges: Ranges
     together: int
     made: int = 0
 
@@ -57,7 +57,7 @@ class _Integers:
             return self._shift(new)
         if not (isinstance(e, ir.Binary) and isinstance(new, ir.Binary) and _is_division(e)):
             return new
-        return self._division(new, *lane_range(e.a, self.known))
+        return self._division(new, *lane_range(e.a, self.ranges))
 
     def _division(self, e: ir.Binary, low: int | None, high: int | None) -> ir.Expr:
         t, d = e.type.element, const_value(e.b)

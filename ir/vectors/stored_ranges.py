@@ -14,10 +14,10 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.walk import nodes
 
-Known = dict[str, Interval]
+Ranges = dict[str, Interval]
 
 
-def stored_ranges(kernel: Kernel) -> Known:
+def stored_ranges(kernel: Kernel) -> Ranges:
     """By array; those that are not there may hold anything of their type."""
     stores: dict[str, list[ir.Store]] = {}
     for n in nodes(kernel.body):
@@ -26,7 +26,7 @@ def stored_ranges(kernel: Kernel) -> Known:
     for n in nodes(kernel.body) if stores else ():
         if isinstance(n, ir.Store) and n.buffer in stores:
             stores[n.buffer].append(n)
-    known: Known = {}
+    stored: Ranges = {}
     begun: set[str] = set()
 
     def find(name: str) -> None:
@@ -38,19 +38,19 @@ def stored_ranges(kernel: Kernel) -> Known:
                                   if isinstance(n, ir.Load)):  # fmt: skip
             if read in stores and read not in begun:
                 find(read)
-        ranges = [lane_range(s.value, known) for s in stores[name]]
+        ranges = [lane_range(s.value, stored) for s in stores[name]]
         low, high = ranges[0]
         for other in ranges[1:]:
             low, high = hull((low, high), other)
         if low is not None and high is not None:
-            known[name] = Interval(ir.const_index(low), ir.const_index(high))
+            stored[name] = Interval(ir.const_index(low), ir.const_index(high))
 
     for name in stores:
         if name not in begun:
             find(name)
-    return known
+    return stored
 
 
-def lane_range(e: ir.Expr, known: Known) -> Range:
+def lane_range(e: ir.Expr, ranges: Ranges) -> Range:
     """The least and the greatest of all lanes."""
-    return value_range(e, known, lambda i: constant(i) if isinstance(i, ir.Const) else UNKNOWN)
+    return value_range(e, ranges, lambda i: constant(i) if isinstance(i, ir.Const) else UNKNOWN)
