@@ -107,7 +107,6 @@ def _load(e: ir.Load, buffers: Buffers) -> str | None:
 
 
 def _lanes(e: ir.Lanes) -> str | None:
-    """Nodes without a case are right whatever their operands are."""
     match e:
         case ir.Ramp(base=base, stride=stride, lanes=lanes):
             if base.type != stride.type or not base.type.element.is_int:
@@ -125,8 +124,6 @@ def _lanes(e: ir.Lanes) -> str | None:
             if not picks:
                 return "a gather of no lanes"
             return f"a gather of lane {wrong[0]} of {v.type.lanes}" if wrong else None
-        case _:
-            return None
 
 
 def _fits(value: int | float | bool, t: Type) -> bool:
