@@ -36,18 +36,15 @@ def piece_of(b: TileBuffer, x: Read, at: Points, like: Tile) -> Piece | None:
     if addresses is None:
         return None
     tile = b.tiles.get(addresses)
-    if tile is not None:
-        alike = _same_places(tile, like) or holders(tile) == holders(like) is not None
-        return Piece(tile, tile.index()) if alike else None
-    tile = around(b, addresses)
-    if tile is None or not tile.of_lanes:
+    if tile is not None and _same_places(tile, like):
+        return Piece(tile, tile.index())
+    tile = tile or around(b, addresses)
+    if tile is None:
         return None
     numbers = {a: n for n, a in enumerate(tile.addresses)}
     places = tuple(numbers[a] for a in addresses)
-    index, lanes = _index(places, at.extents), holders(tile)
-    if index is None or lanes is None or tuple(lanes[n] for n in places) != holders(like):
-        return None
-    return Piece(tile, index)
+    index = _index(places, at.extents)
+    return Piece(tile, index) if index and _in_same_lanes(tile, places, like) else None
 
 
 def around(b: TileBuffer, addresses: Addresses) -> Tile | None:
@@ -58,25 +55,45 @@ def around(b: TileBuffer, addresses: Addresses) -> Tile | None:
 
 def holders(tile: Tile) -> tuple[int, ...] | None:
     """The lane that holds each element of a tile; None where that is not known."""
+    slots = _slots_of(tile)
+    return None if slots is None else tuple(lane for lane, _ in slots)
+
+
+Slots = tuple[tuple[int, int], ...]
+"""Of each element of a tile the lane that holds it, and the number that it has there."""
+
+
+def _slots_of(tile: Tile) -> Slots | None:
     if not tile.of_lanes or len(tile.fragment) != 2:
         return None
-    return _holders(tile.fragment, tile.rows, tile.lanes, FRAGMENT_LANES[tile.memory])
+    return _slots(tile.fragment, tile.rows, tile.lanes, FRAGMENT_LANES[tile.memory])
 
 
 @cache
-def _holders(
-    fragment: tuple[ir.Expr, ...], rows: int, elements: int, lanes: int
-) -> tuple[int, ...] | None:
+def _slots(fragment: tuple[ir.Expr, ...], rows: int, elements: int, lanes: int) -> Slots | None:
     from hbc.ir.meaning.fragment_layout import held  # imports NumPy
 
     numbers = held(fragment, (rows, elements // rows), lanes)
     if numbers is None:
         return None
-    lane_of = [0] * elements
+    slots = [(0, 0)] * elements
     for lane, own in enumerate(numbers.tolist()):
-        for n in own:
-            lane_of[n] = lane
-    return tuple(lane_of)
+        for element, n in enumerate(own):
+            slots[n] = lane, element
+    return tuple(slots)
+
+
+def _in_same_lanes(tile: Tile, places: tuple[int, ...], like: Tile) -> bool:
+    """Whether the elements of a tile at these places are in the lanes that hold those of the other, under
+    numbers that are the same in all lanes: registers have no addresses."""
+    own, others = _slots_of(tile), _slots_of(like)
+    if own is None or others is None:
+        return False
+    numbers: dict[int, int] = {}
+    return all(
+        own[p][0] == lane and numbers.setdefault(element, own[p][1]) == own[p][1]
+        for p, (lane, element) in zip(places, others, strict=True)
+    )
 
 
 def _same_places(a: Tile, b: Tile) -> bool:
