@@ -118,10 +118,13 @@ def _round(tile: str, unit: Unit) -> None:
     """A loop over the elements that a lane has just loaded, where they are to be TF32."""
     f, name = unit.fragments[tile], unit.buffers[tile].text
     if isinstance(f, Fragment) and f.rounded:
-        unit.out.line(f"for (int e = 0; e < {name}.num_elements; ++e)")
+        unit.scope.push()
+        e = unit.scope.fresh("e")  # which may be the fragment's own
+        unit.out.line(f"for (int {e} = 0; {e} < {name}.num_elements; ++{e})")
         unit.out.depth += 1
-        unit.out.line(f"{name}.x[e] = wmma::__float_to_tf32({name}.x[e]);")
+        unit.out.line(f"{name}.x[{e}] = wmma::__float_to_tf32({name}.x[{e}]);")
         unit.out.depth -= 1
+        unit.scope.pop()
 
 
 def _change(step: Change, unit: Unit) -> None:

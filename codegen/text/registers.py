@@ -87,11 +87,14 @@ def _declare_array(s: ir.Allocate, unit: Unit) -> None:
     unit.buffers[s.buffer] = Buffer(name, s.element, Memory.REGISTER, pieces, lanes)
     unit.out.line(f"{_type(s.element, lanes, unit)} {name}[{count}];")
     if not form.filled:
+        unit.scope.push()
+        n = unit.scope.fresh("n")  # which may be the array's own
         unit.out.directive(unrolled(count))
-        unit.out.line(f"for (int n = 0; n < {count}; ++n)")
+        unit.out.line(f"for (int {n} = 0; {n} < {count}; ++{n})")
         unit.out.depth += 1
-        unit.out.line(f"{name}[n] = {_zero(s.element, lanes, unit)};")
+        unit.out.line(f"{name}[{n}] = {_zero(s.element, lanes, unit)};")
         unit.out.depth -= 1
+        unit.scope.pop()
 
 
 def unrolled(count: int) -> str:

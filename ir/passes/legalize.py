@@ -26,7 +26,6 @@ from hbc.ir.vectors.lane_masks import narrow_masks
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.lane_rows import lane_rows
 from hbc.ir.vectors.take import Picks, Take, powers
-from hbc.ir.vectors.vector_width import widest_bits
 
 # Shorter vectors than an SSE register are not worth their shuffles: scalars instead.
 LEAST_BITS = 128
@@ -49,9 +48,6 @@ class _Legalize:
     made: int = 0
     facts: Facts = field(default_factory=Facts)
     tiles: set[str] = field(default_factory=set)  # buffers in tile memory
-    named: dict[str, int] = field(
-        default_factory=dict
-    )  # bits of an element that a let's vector needs
 
     def stmt(self, s: ir.Stmt) -> ir.Stmt:
         match s:
@@ -64,7 +60,7 @@ class _Legalize:
                 return map_stmt(s, self._scalar, self.stmt)
             case ir.LetStmt(name=name, value=value, body=body) if value.type.lanes > 1:
                 value = rewrite(value, _plain)
-                self.named[name] = self._widest(value)
+                self.take.named[name] = self.take.widest(value)
                 with self.take.scope(name) as asked:
                     inner = self.stmt(body)
                 for picks, new in reversed(asked.items()):
@@ -102,18 +98,12 @@ class _Legalize:
             return const(False if e.type.element == BOOL else 0, e.type)
         return e
 
-    def _widest(self, e: ir.Expr) -> int:
-        """The bits of the widest element in it, and in the vectors that it names: pieces of these are
-        made as long as they are asked for."""
-        names = (self.named.get(n.name, 0) for n in nodes(e) if isinstance(n, ir.Var))
-        return max(widest_bits(e), *names, 0)
-
     def _store(self, s: ir.Store) -> ir.Stmt:
         lanes = s.index.type.lanes
         value = rewrite(s.value, _plain)
         mask = None if s.mask is None else rewrite(s.mask, _plain)
         s = replace(s, index=rewrite(s.index, _plain))  # data may say where
-        widest = max(self._widest(e) for e in (value, mask) if e is not None)
+        widest = max(self.take.widest(e) for e in (value, mask) if e is not None)
         widest = max(widest, value.type.element.bits)
         native, least = self.bits // widest, max(2, LEAST_BITS // widest)
         elsewhere = _reads_elsewhere(s)

@@ -48,7 +48,7 @@ def vectorize(s: ir.Stmt) -> ir.Stmt:
         if lanes == 1:
             return substitute_stmt(body, {s.var: s.start})
         varying = frozenset({s.var})
-        collide = _lanes_collide(body, varying, False)
+        collide = _lanes_collide(body, varying)
         if collide or _inner_bounds_vary(body, varying) or _looks_up_under_change(body):
             # Lanes would run a different number of times, as in the tail of an outer unrolled loop;
             # or all store to one place, as where memory is folded to a single element; or lanes are
@@ -74,19 +74,17 @@ def _inner_bounds_vary(s: ir.Stmt, varying: frozenset[str]) -> bool:
             )
 
 
-def _lanes_collide(s: ir.Stmt, varying: frozenset[str], guarded: bool) -> bool:
-    """Whether lanes store to the same place what is not one reduction. `guarded`: not all do."""
+def _lanes_collide(s: ir.Stmt, varying: frozenset[str]) -> bool:
+    """Whether lanes store to the same place what is neither one reduction nor the same value."""
     match s:
         case ir.Store(index=index, value=value):
             if not free_variables(index).isdisjoint(varying) or _reduces(s):
                 return False
-            return guarded or not free_variables(value).isdisjoint(varying)
+            return not free_variables(value).isdisjoint(varying)
         case ir.LetStmt(name=name, value=value, body=body):
             more = () if free_variables(value).isdisjoint(varying) else (name,)
-            return _lanes_collide(body, varying.union(more), guarded)
-        case ir.If(condition=condition):
-            guarded = guarded or not free_variables(condition).isdisjoint(varying)
-    return any(_lanes_collide(c, varying, guarded) for c in children(s) if isinstance(c, ir.Stmt))
+            return _lanes_collide(body, varying.union(more))
+    return any(_lanes_collide(c, varying) for c in children(s) if isinstance(c, ir.Stmt))
 
 
 def _reduces(s: ir.Store) -> bool:

@@ -16,7 +16,7 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, broadcast, cast, const, mul, ramp, select
 from hbc.ir.lang.types import BOOL, I8, I16, I32, I64, DType
-from hbc.ir.lang.walk import map_children
+from hbc.ir.lang.walk import map_children, nodes
 from hbc.ir.vectors.vector_width import widest_bits
 
 Picks = tuple[int, ...]
@@ -25,9 +25,11 @@ Picks = tuple[int, ...]
 @dataclass(slots=True)
 class Take:
     """`native_bits`: the width of the vectors that reductions are formed in. `lets`: for each
-    vector name in scope, the lanes asked of it and their new names. `made` counts these."""
+    vector name in scope, the lanes asked of it and their new names, `made` counts these; `named`:
+    the bits of the widest element that it is computed from."""
 
     native_bits: int = 0
+    named: dict[str, int] = field(default_factory=dict)
     lets: dict[str, dict[Picks, str]] = field(default_factory=dict)
     made: int = 0
 
@@ -160,7 +162,7 @@ class Take:
             terms = [self(e.value, tuple(p * factor + q for p in picks)) for q in range(factor)]
             return _tree(e.op, terms)
         first = picks[0] * factor
-        width = max(1, self.native_bits // widest_bits(e.value))
+        width = max(1, self.native_bits // self.widest(e.value))
         parts: list[ir.Expr] = []
         whole = [
             self(e.value, tuple(range(first + i, first + i + width)))
@@ -173,6 +175,12 @@ class Take:
             part = self(e.value, tuple(range(first + start, first + start + n)))
             parts.append(ir.VectorReduce(e.op, part, 1, e.span) if n > 1 else part)
         return _tree(e.op, parts)
+
+    def widest(self, e: ir.Expr) -> int:
+        """The bits of the widest element in it, and in the vectors that it names: pieces of these are
+        made as long as they are asked for."""
+        names = (self.named.get(n.name, 0) for n in nodes(e) if isinstance(n, ir.Var))
+        return max(widest_bits(e), *names, 0)
 
     def _gather(self, e: ir.Gather, picks: Picks) -> ir.Expr:
         lanes = tuple(e.lanes[p] for p in picks)

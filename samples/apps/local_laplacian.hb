@@ -16,8 +16,8 @@ def half3(f)[k, y, x] =
 def twice3(f)[k, y, x] = (3 * f[k, y / 2, x / 2] + f[k, (y + 1) / 2, (x + 1) / 2]) / 4
 
 edge = clamp_edge(A)
-g[0][k, y, x] = remap(edge[y, x], f32(k) / f32(K - 1))
 i[0][y, x]    = edge[y, x]
+g[0][k, y, x] = remap(i[0][y, x], f32(k) / f32(K - 1))
 for l in 1 .. J {
     g[l] = half3(g[l - 1])
     i[l] = half(i[l - 1])
@@ -35,9 +35,13 @@ r[J - 1][y, x] = o[J - 1][y, x]
 for t in 2 .. J + 1 { r[J - t][y, x] = twice(r[J - t + 1])[y, x] + o[J - t][y, x] }
 O[y, x] = r[0][y, x]
 
+# Of the finest level only the rows that the next one asks for are stored; O computes the two values that it
+# interpolates between once more.
 schedule levels for c, avx2, avx512, arm_dot {
-    g.compute_root().vectorize(x, 8)
-    i[1 ..].compute_root().vectorize(x, 8)
+    O.parallel(y).vectorize(x, 8, tail = guard)
+    g[0].in(g[1]).compute_at(g[1], y).vectorize(x, 16)
+    g[1 ..].compute_root().vectorize(x, 16)
+    i.compute_root().vectorize(x, 16)
     r[1 ..].compute_root()
 }
 

@@ -26,7 +26,9 @@ sys.path.insert(0, str(HERE / "peers"))
 import camera_app  # noqa: E402
 import halide as hl  # noqa: E402
 import image_apps  # noqa: E402
+import number_apps  # noqa: E402
 import numpy as np  # noqa: E402
+import picture_apps  # noqa: E402
 import pyramid_apps  # noqa: E402
 
 Array = np.ndarray[Any, Any]
@@ -50,6 +52,10 @@ class App:
 
 def floats(*shape: int, low: float = 0) -> Callable[[np.random.Generator], list[Any]]:
     return lambda r: [np.float32(r.uniform(low, 1, shape))]
+
+
+def several(*shapes: tuple[int, ...]) -> Callable[[np.random.Generator], list[Any]]:
+    return lambda r: [np.float32(r.uniform(-1, 1, shape)) for shape in shapes]
 
 
 def raw_picture(r: np.random.Generator) -> list[Any]:
@@ -128,7 +134,59 @@ APPS = {
     "camera_pipe": App(
         (1920, 2560), raw_picture, (3, 1920, 2560), np.uint8, (camera_app.camera_pipe,), 0.01
     ),
-}
+    "local_laplacian": App(
+        (1024, 1536), floats(1024, 1536), (1024, 1536), np.float32,
+        (picture_apps.local_laplacian, picture_apps.wide_local_laplacian), 1e-3, 256,
+    ),
+    "iir_blur": App(
+        (1024, 1536), lambda r: [*floats(1024, 1536)(r), 0.5], (1024, 1536), np.float32,
+        (picture_apps.iir_blur,),
+    ),
+    "hist": App(
+        (1024, 1536), whole(np.uint8, 256, 3, 1024, 1536), (3, 1024, 1536), np.uint8,
+        (picture_apps.hist,), 0.02,  # a luma rounded the other way
+    ),
+    "depthwise_separable_conv": App(
+        (4, 112, 112, 32, 16), several((4, 112, 112, 32), (3, 3, 32), (32, 16), (16,)),
+        (4, 112, 112, 16), np.float32, (picture_apps.depthwise_separable_conv,),
+    ),
+    "sobel": App((1080, 1920), floats(1080, 1920), (1080, 1920), np.float32, (picture_apps.sobel,)),
+    "median": App(
+        (1024, 1536), whole(np.uint8, 256, 1024, 1536), (1024, 1536), np.uint8,
+        (picture_apps.median,),
+    ),
+    "gemv": App(
+        (1024, 1024), lambda r: [*several((1024, 1024), (1024,), (1024,))(r), 1.5, 0.5], (1024,),
+        np.float32, (number_apps.gemv,),
+    ),
+    "softmax": App((512, 1024), floats(512, 1024), (512, 1024), np.float32, (number_apps.softmax,)),
+    "layernorm": App(
+        (512, 768), several((512, 768), (768,), (768,)), (512, 768), np.float32,
+        (number_apps.layernorm,),
+    ),
+    "rmsnorm": App(
+        (512, 1024), several((512, 1024), (1024,)), (512, 1024), np.float32,
+        (number_apps.rmsnorm,),
+    ),
+    "rotary": App(
+        (128, 16, 32), lambda r: [*floats(128, 16, 2, 32)(r), 10000.0], (128, 16, 2, 32), np.float32,
+        (number_apps.rotary,),
+    ),
+    "n_body": App(
+        (2048,), lambda r: [*several((3, 2048), (2048,))(r), 0.1], (3, 2048), np.float32,
+        (number_apps.n_body,), 1e-3,
+    ),
+    "mandelbrot": App(
+        (480, 640), lambda r: [-2.0, 1.2, 0.005], (480, 640), np.int32, (number_apps.mandelbrot,), 0.2
+    ),
+    "jacobi": App(
+        (512, 512), several((512, 512), (512, 512)), (512, 512), np.float32, (number_apps.jacobi,)
+    ),
+    "heat_3d": App(
+        (64, 96, 128), lambda r: [*floats(64, 96, 128)(r), 0.1], (64, 96, 128), np.float32,
+        (number_apps.heat_3d,),
+    ),
+}  # fmt: skip
 
 
 def main() -> None:
@@ -150,8 +208,8 @@ def report(name: str, app: App) -> None:
     for call in calls:
         call()
     for build, found in zip(app.peers, outputs[1:], strict=True):
-        inside = slice(app.border, -app.border or None)
-        off = np.abs(found.astype(float) - outputs[0])[..., inside, inside].max() / max(
+        inside = (..., *[slice(app.border, -app.border)] * 2) if app.border else ...
+        off = np.abs(found.astype(float) - outputs[0])[inside].max() / max(
             1e-30, np.abs(outputs[0].astype(float)).max()
         )
         if off > app.tolerance:

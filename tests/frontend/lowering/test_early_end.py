@@ -155,6 +155,13 @@ def test_threads_do_all_the_steps(schedule: str) -> None:
     assert not any(isinstance(n, ir.Leave) for n in nodes(kernel.body))
 
 
+def test_lanes_find_together_whether_one_goes_on() -> None:
+    """They stay lanes, although all of them store that to one place."""
+    loops = [n.var for n in nodes(lowered(HALVES, "inside", "avx2").body) if isinstance(n, ir.For)]
+    assert loops
+    assert "xi" not in loops
+
+
 def test_a_loop_of_one_step_leaves_nothing_behind() -> None:
     """The loop is gone, and what would end it with it: nobody reads whether it goes on."""
     kernel = lowered(HALVES.replace("in 20", "in 1"), "outside", "avx2")
