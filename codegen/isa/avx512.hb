@@ -31,6 +31,32 @@ emit clang "{c} = _mm512_dpbusd_epi32({c}, {a}, {b});"
 cost { latency 4; per_cycle 1 }
 needs avx512f, avx512vnni
 
+# Both signed: a + 128 is unsigned, and 128 times the sum of b comes off again; all of it wraps, so that nothing is lost.
+# Two dot products, an exclusive or and a difference.
+instruction vpdpbusd_signed_xmm(c: i32[4], a: i8[4, 4], b: i8[4, 4]) in xmm_evex {
+    reduce q in 4
+    c[l] += i32(a[l, q]) * i32(b[l, q])
+}
+emit "{c} = _mm_sub_epi32(_mm_dpbusd_epi32({c}, _mm_xor_si128({a}, _mm_set1_epi8(-128)), {b}), _mm_dpbusd_epi32(_mm_setzero_si128(), _mm_set1_epi8(-128), {b}));"
+cost { latency 6; per_cycle 0.75 }
+needs avx512f, avx512vnni, avx512vl
+
+instruction vpdpbusd_signed_ymm(c: i32[8], a: i8[8, 4], b: i8[8, 4]) in ymm_evex {
+    reduce q in 4
+    c[l] += i32(a[l, q]) * i32(b[l, q])
+}
+emit "{c} = _mm256_sub_epi32(_mm256_dpbusd_epi32({c}, _mm256_xor_si256({a}, _mm256_set1_epi8(-128)), {b}), _mm256_dpbusd_epi32(_mm256_setzero_si256(), _mm256_set1_epi8(-128), {b}));"
+cost { latency 6; per_cycle 0.75 }
+needs avx512f, avx512vnni, avx512vl
+
+instruction vpdpbusd_signed_zmm(c: i32[16], a: i8[16, 4], b: i8[16, 4]) in zmm {
+    reduce q in 4
+    c[l] += i32(a[l, q]) * i32(b[l, q])
+}
+emit "{c} = _mm512_sub_epi32(_mm512_dpbusd_epi32({c}, _mm512_xor_si512({a}, _mm512_set1_epi8(-128)), {b}), _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(-128), {b}));"
+cost { latency 6; per_cycle 0.5 }
+needs avx512f, avx512vnni
+
 # The same with one saturation of the exact sum: another result than `+=` where that wraps.
 instruction vpdpbusds_xmm(c: i32[4], a: u8[4, 4], b: i8[4, 4]) in xmm_evex {
     reduce q in 4

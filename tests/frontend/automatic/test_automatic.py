@@ -148,9 +148,12 @@ def test_sums_of_an_output_go_where_instructions_want_them(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["avx512vnni", "avxvnni", "arm_dot"])
-def test_bytes_by_a_vector_are_summed_by_dot_products_along_the_rows(target: str) -> None:
+@pytest.mark.parametrize("types", ["u8s8", "s8s8"])
+def test_bytes_by_a_vector_are_summed_by_dot_products_along_the_rows(
+    types: str, target: str
+) -> None:
     """Each adds neighbours of both operands to a lane of partial sums; at sizes with tails."""
-    kernel = KERNELS / "gemv_u8s8.hb"
+    kernel = KERNELS / f"gemv_{types}.hb"
     found = made(kernel, target)
     assert "split(ki, kv, kq, 4).rfactor(kv, u)" in found.text and "vectorize(kq)" in found.text
     assert found.kernel.instructions and not found.refused
