@@ -88,6 +88,9 @@ def trimmed(s: ir.Stmt, roots: Roots, around: Around = NOTHING) -> ir.Stmt:
     new = map_stmt(s, lambda e: e, lambda c: trimmed(c, roots, inside))
     if not isinstance(s, ir.For) or not isinstance(new, ir.For) or s.kind not in IN_ORDER:
         return new
+    asked = (x for x in statements(new.body) if isinstance(x, ir.If))
+    if not any(mentions(x.condition, s.var) for x in asked):
+        return new
     return _cut(new, roots, around.lanes, _lasting(s, around.held))
 
 
