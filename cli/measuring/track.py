@@ -40,7 +40,8 @@ class Track(Protocol):
     def beside(
         self, candidates: Sequence[Candidate], random: Random, rounds: int, until: float
     ) -> list[Trial]:
-        """The trials of all in turns on one machine, none left behind, as libraries for all sizes."""
+        """The trials of all in turns on one machine, none left behind, as libraries for all sizes: of the two
+        first, and of those that are compiled by then."""
 
     def elsewhere(self, candidate: Candidate) -> Failure | None:
         """What is wrong with it at other sizes."""
@@ -112,7 +113,7 @@ class Here:
     def beside(
         self, candidates: Sequence[Candidate], random: Random, rounds: int, until: float
     ) -> list[Trial]:
-        made = self._made(candidates, True, until, least=1)
+        made = self._made(candidates, True, until, least=2)
         built = [b for b in made if isinstance(b, Built)]
         raced, _ = race(self.meter, built, None, random, rounds, {}, until)
         return [*(b for b in made if isinstance(b, Trial)), *raced]

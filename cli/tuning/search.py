@@ -133,7 +133,7 @@ class Search:
         ranked = measured(self.trials)
         near = [t for t in ranked if (t.seconds or 0) <= NEAR * (ranked[0].seconds or 0)][:SETTLED]
         first = [t for t in self.trials[:1] if t.state is State.MEASURED and t not in near]
-        again = [t.candidate for t in (*near, *first)]
+        again = [t.candidate for t in (*near[:1], *first, *near[1:])]
         raced = self.track.beside(again, self.random, rounds, until)
         for t in raced:
             if t.state is State.REFUSED:

@@ -306,6 +306,10 @@ def test_the_best_is_confirmed_beside_the_first() -> None:
     assert not builder.whole  # until then only what runs at these sizes
     settled = search.settle()
     assert {t.candidate.key for t in settled} == set(builder.whole)
+    assert (
+        search.best is not None
+    )  # whatever time is left, these two are measured beside each other
+    assert builder.whole[:2] == [search.best.candidate.key, search.trials[0].candidate.key]
     assert settled[0].seconds == pytest.approx(1e-3, rel=0.03)
     assert any(not t.candidate.point for t in settled)
 
