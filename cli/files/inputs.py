@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes, size_v
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, did_you_mean, error
+from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -25,7 +25,7 @@ NO_EXAMPLE = Example("", (), ())
 RANDOM = Fill("random", (1,))  # for inputs that no example fills
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Run:
     """What one run works on. `rate` is that of the first sound among the inputs."""
 

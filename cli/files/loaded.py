@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.frontend.program.funcs import Image
 from hbc.ir.ground.diag import HbcError, error
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loaded:
     """An array as the kernel takes it: declared element type, C order. `rate` is that of a sound
     in samples per second."""

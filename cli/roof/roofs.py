@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from hbc.cli.show.report import Progress
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.toolchain import cache_folder, find_compiler
 from hbc.ir.ground.diag import HbcError, ToolError
+from hbc.ir.ground.record import record
 from hbc.ir.host.scratch import scratch_folder
 
 VERSION = 3  # of the programs and of the file below: raise it when either changes
@@ -49,7 +49,7 @@ PEAKS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Roofs:
     """Operations per second by kind (`f32 f64 f16 bf16 u8s8`; absent when the processor has no such
     instruction) and bytes per second by level (`L1 L2 L3 DRAM`), for `threads` threads together.

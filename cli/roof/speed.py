@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hbc.cli.roof.roofs import Roofs, raised_roofs
 from hbc.cli.roof.share import share_keys
 from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Json, Progress, seconds
+from hbc.ir.ground.record import record
 
 # The median over the best call from which on other programs are to blame: a kernel by itself varies by a
 # tenth, and with its caches cold or its clock low by a factor of two (3.1 was seen beside one other program).
 BUSY = 2.5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Speed:
     """Timed calls of one kernel, with its work and the roofs for as many threads."""
 

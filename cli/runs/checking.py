@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hbc.frontend.oracle.oracle import Comparison, Reference, compare
+from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checked:
     """The largest error in units of its bound (1 or less is right), and a line per wrong output; how many
     elements there are, and how many of these may be anything, because the oracle's bounds say so."""

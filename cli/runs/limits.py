@@ -11,11 +11,12 @@ import os
 import re
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hbc.cli.files.inputs import physical_memory
 from hbc.ir.ground.diag import Diagnostic, UsageError
+from hbc.ir.ground.record import record
 
 VARIABLE = "HBC_LIMITS"
 UNLIMITED = "none"
@@ -29,7 +30,7 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _SANITIZER = re.compile(r"lib\w*san\b")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """`memory` and `file` in bytes, `seconds` for each call, `files` open at once; None: no limit.
     `reserves`: the process reserves address space without end, as GPU drivers and sanitizers do,

@@ -27,6 +27,7 @@ from hbc.codegen.build.run_tool import end_group, signal_name
 from hbc.codegen.c.codes import CUDA, FEATURE, MEMORY, code_kind
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, ToolError, error
+from hbc.ir.ground.record import record
 from hbc.ir.host.held_signals import held_signals
 from hbc.ir.host.scratch import scratch_folder
 from hbc.ir.lang.types import BOOL, DType
@@ -67,7 +68,7 @@ class Repeat:
     own: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Called:
     """The outputs by name and the seconds of each timed call. `emulated`: how often the last call
     executed each tile instruction, when an emulator did. `packing`: the seconds that packing a constant
@@ -79,7 +80,7 @@ class Called:
     packing: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """One array of a request, as `native_child` reads it, or a scalar, of this type and with these bytes."""
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hbc.cli.files.sizes import extents
 from hbc.cli.runs.needed import count, needed_boxes, stages
 from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, F16, F64, I64, DType
 from hbc.ir.lang.walk import nodes
@@ -26,7 +26,7 @@ Funcs = Mapping[str, Func]
 COUNTED = frozenset({ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.DIV, ir.Op.MOD, ir.Op.MIN, ir.Op.MAX})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Work:
     """Operations by kind of peak (`f32 f64 f16 bf16 u8s8`), bytes that must move, and whether the
     arithmetic is on floats (flops) or on integers (ops)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hbc.frontend.oracle.value import Value, may_hold, uncertainty
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.meaning.numpy_types import Array
@@ -28,7 +28,7 @@ class Axis:
     step: int = 1
 
 
-@dataclass(slots=True)
+@mutable
 class Points:
     """A grid of points: some variables along axes, others (and the sizes) fixed. Where `mask` is
     false a point is not really evaluated: its accesses may be outside. Where `perhaps` is true, nobody

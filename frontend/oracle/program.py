@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.frontend.oracle.access import Meaning
 from hbc.frontend.oracle.expr import meaning
 from hbc.frontend.oracle.points import Box, Points, Stored
 from hbc.frontend.program.funcs import Pipeline, Update
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.lang.walk import children, nodes, substitute
@@ -21,7 +22,7 @@ CONTRACTED_POINTS = 1 << 20
 """The same for matrix products, which block for the caches themselves."""
 
 
-@dataclass(slots=True)
+@mutable
 class Program:
     """A pipeline with sizes and inputs; `stored` grows Func by Func."""
 

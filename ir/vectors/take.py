@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce as fold
 from itertools import pairwise
 
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, broadcast, cast, const, mul, ramp, select
 from hbc.ir.lang.types import BOOL, I8, I16, I32, I64, DType
@@ -22,7 +23,7 @@ from hbc.ir.vectors.vector_width import widest_bits
 Picks = tuple[int, ...]
 
 
-@dataclass(slots=True)
+@mutable
 class Take:
     """`native_bits`: the width of the vectors that reductions are formed in. `lets`: for each
     vector name in scope, the lanes asked of it and their new names, `made` counts these; `named`:
