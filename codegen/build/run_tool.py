@@ -21,6 +21,10 @@ TIMEOUT = 300.0  # seconds; a 10,000-line kernel takes gcc some 20
 PATIENCE = 2.0  # seconds for a compiler to remove its temporary files
 NO_ROOM = os.strerror(errno.ENOSPC)  # as compilers and assemblers say it
 _TRANSLATIONS = ("LC_ALL", "LANGUAGE")
+_FIRST_BUILD = (
+    "for a system that it has not built for, zig first compiles a C library, two minutes on an idle "
+    "processor: run it again, what is done is kept"
+)
 # What gcc, clang and linkers say when they cannot go on, whatever the text: the first that fits.
 _FAILURES = (
     (re.compile(re.escape(NO_ROOM)), "TMPDIR names another folder"),
@@ -60,7 +64,8 @@ def run_tool(
         out, said = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as e:
         message = f"`{_called(arguments)}` took longer than {timeout:g} s"
-        raise ToolError(Diagnostic(message, hint="unroll or vectorize less")) from e
+        hint = _FIRST_BUILD if "ziglang" in arguments else "unroll or vectorize less"
+        raise ToolError(Diagnostic(message, hint=hint)) from e
     except (OSError, ValueError) as e:  # ValueError: a NUL in a name
         reason = str(e.strerror if isinstance(e, OSError) and e.strerror else e)
         hint = next((hint for sign, hint in _FAILURES if sign.search(reason)), None)
