@@ -64,8 +64,8 @@ def run_tool(
         out, said = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as e:
         message = f"`{_called(arguments)}` took longer than {timeout:g} s"
-        hint = _FIRST_BUILD if "ziglang" in arguments else "unroll or vectorize less"
-        raise ToolError(Diagnostic(message, hint=hint)) from e
+        advice = _FIRST_BUILD if "ziglang" in arguments else "unroll or vectorize less"
+        raise ToolError(Diagnostic(message, hint=advice)) from e
     except (OSError, ValueError) as e:  # ValueError: a NUL in a name
         reason = str(e.strerror if isinstance(e, OSError) and e.strerror else e)
         hint = next((hint for sign, hint in _FAILURES if sign.search(reason)), None)
