@@ -19,6 +19,14 @@ Kinds = Callable[[str], bool]
 """Whether a word of an annotation is such a kind of node."""
 
 
+class Compound:
+    """A node that has others below it, or may: once asked, it keeps the names that they read and that are
+    not bound there."""
+
+    __slots__ = ("free",)
+    free: frozenset[str]
+
+
 class ByClass(dict[type, T]):
     """Something for each class of nodes, made when it is first asked for."""
 

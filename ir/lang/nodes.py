@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.ground.tree import Compound
 from hbc.ir.lang.operators import ASSOCIATIVE as ASSOCIATIVE
 from hbc.ir.lang.operators import COMPARISONS as COMPARISONS
 from hbc.ir.lang.operators import BarrierScope as BarrierScope
@@ -27,13 +28,6 @@ from hbc.ir.lang.types import BOOL, CONDITION, INDEX, DType, Memory, Type
 
 Lanewise = Type
 """The type of a node of as many lanes as its first operand: with another operand it changes with it."""
-
-
-class Compound:
-    """A node that has others below it, or may. It keeps what `walk.free_variables` found, once asked."""
-
-    __slots__ = ("free",)
-    free: frozenset[str]
 
 
 @record
@@ -76,10 +70,8 @@ class Binary(Compound):
     def type(self) -> Type:
         if self.op in COMPARISONS:
             return Type(BOOL, self.a.type.lanes)
-        first = self.a
-        while (
-            first.__class__ is Binary and first.op not in COMPARISONS
-        ):  # long sums lean to the left
+        first = self.a  # long sums lean to the left
+        while first.__class__ is Binary and first.op not in COMPARISONS:
             first = first.a
         return first.type
 
