@@ -6,8 +6,10 @@ Written from the meaning of the loops alone: it shares nothing with the passes u
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import add, and_, eq, ge, gt, itemgetter, le, lt, mul, ne, or_, sub
+from typing import TypeVar
 
 from hbc.ir.algebra.lane_at import at_lane
 from hbc.ir.lang.kernel import Kernel
@@ -37,8 +39,11 @@ from hbc.ir.lang.types import CONDITION, INDEX, Memory
 from hbc.ir.lang.walk import map_stmt, nodes
 
 Env = Mapping[str, int]
+Read = Callable[[Env], int]
+T = TypeVar("T")
 _BLOCK, _WARP = BarrierScope.BLOCK, BarrierScope.WARP
 _NOBODY = -1
+MOST_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,17 +252,16 @@ class _Run:
                 raise AssertionError(f"{type(s).__name__} in a thread")
 
     def reads(self, e: Expr, env: Env, number: int) -> None:
-        for n in nodes(e):
-            if isinstance(n, Load):
-                self.touch(n, env, number)
+        for n in _loads(e):
+            self.touch(n, env, number)
 
     def touch(self, n: Load | Store, env: Env, number: int) -> None:
         if n.buffer in self.private:
             return
         for at in lane_values(n.index, n.mask, env):
             counts = self.barriers[_BLOCK], self.barriers[_WARP]
-            touch = Touch(n.buffer, at, number, isinstance(n, Store), *counts, n)
-            touch = replace(touch, tile=self.tile, shared=n.buffer in self.shared)
+            stores, shared = isinstance(n, Store), n.buffer in self.shared
+            touch = Touch(n.buffer, at, number, stores, *counts, n, self.tile, shared)
             for t in (t for group in self.ahead for t in group):
                 if (t.buffer, t.element) == (n.buffer, at):
                     self.found.append(replace(t, thread=_NOBODY, blocks=counts[0], warps=counts[1]))
@@ -274,44 +278,77 @@ def _iterations(s: For, env: Env) -> Iterator[Env]:
 
 def _bound(env: Env, name: str, v: Expr) -> Env:
     """With a name for a number or condition that does not depend on data."""
-    if v.type not in (INDEX, CONDITION) or any(isinstance(n, Load) for n in nodes(v)):
+    if v.type not in (INDEX, CONDITION) or _loads(v):
         return env
     return {**env, name: value(v, env)}
 
 
 def lane_values(index: Expr, mask: Expr | None, env: Env) -> list[int]:
     """The elements that an access names, where its mask holds."""
-    found = []
-    for n in range(index.type.lanes):
-        at = at_lane(index, const_index(n))
-        live = None if mask is None else at_lane(mask, const_index(n))
-        assert at is not None
-        if live is None or value(live, env):
-            found.append(value(at, env))
-    return found
+    lanes = _lanes(index, mask)
+    return [at(env) for at, live in lanes if live is None or live(env)]
 
 
 def value(e: Expr, env: Env) -> int:
     """An integer expression of known names."""
+    return _read(e)(env)
+
+
+def _once(make: Callable[..., T]) -> Callable[..., T]:
+    """What is made of nodes, once for each: threads come to the same ones again and again."""
+    made: dict[tuple[int, ...], tuple[tuple[object, ...], T]] = {}
+
+    def kept(*of: object) -> T:
+        key = tuple(map(id, of))
+        if key not in made:
+            if len(made) >= MOST_KEPT:
+                made.clear()
+            made[key] = of, make(*of)  # the nodes too, so that no other has their number
+        return made[key][1]
+
+    return kept
+
+
+@_once
+def _loads(e: Expr) -> list[Load]:
+    return [n for n in nodes(e) if isinstance(n, Load)]
+
+
+@_once
+def _lanes(index: Expr, mask: Expr | None) -> list[tuple[Read, Read | None]]:
+    found: list[tuple[Read, Read | None]] = []
+    for n in range(index.type.lanes):
+        at = at_lane(index, const_index(n))
+        live = None if mask is None else at_lane(mask, const_index(n))
+        assert at is not None
+        found.append((_reading(at), None if live is None else _reading(live)))
+    return found
+
+
+def _reading(e: Expr) -> Read:
+    """The function of names that the expression is."""
     match e:
         case Const(value=v):
-            return int(v)
+            number = int(v)
+            return lambda _: number
         case Var(name=name):
-            return env[name]
+            return itemgetter(name)
         case Select(condition=c, a=a, b=b):
-            return value(a if value(c, env) else b, env)
+            test, yes, no = map(_reading, (c, a, b))
+            return lambda env: yes(env) if test(env) else no(env)
         case Binary(op=op, a=a, b=b):
-            return _OPERATIONS[op](value(a, env), value(b, env))
+            apply, one, other = _OPERATIONS[op], _reading(a), _reading(b)
+            return lambda env: apply(one(env), other(env))
         case _:
             raise AssertionError(f"{type(e).__name__} in an index")
 
 
-_OPERATIONS = {
-    Op.ADD: lambda a, b: a + b, Op.SUB: lambda a, b: a - b, Op.MUL: lambda a, b: a * b,
+_read = _once(_reading)
+_OPERATIONS: Mapping[Op, Callable[[int, int], int]] = {
+    Op.ADD: add, Op.SUB: sub, Op.MUL: mul,
     Op.DIV: lambda a, b: a // b if b else 0, Op.MOD: lambda a, b: a % b if b else 0,
-    Op.MIN: min, Op.MAX: max, Op.LT: lambda a, b: a < b, Op.LE: lambda a, b: a <= b,
-    Op.GT: lambda a, b: a > b, Op.GE: lambda a, b: a >= b, Op.EQ: lambda a, b: a == b,
-    Op.NE: lambda a, b: a != b, Op.AND: lambda a, b: a & b, Op.OR: lambda a, b: a | b,
+    Op.MIN: min, Op.MAX: max, Op.LT: lt, Op.LE: le, Op.GT: gt, Op.GE: ge, Op.EQ: eq, Op.NE: ne,
+    Op.AND: and_, Op.OR: or_,
 }  # fmt: skip
 
 
