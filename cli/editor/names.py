@@ -244,7 +244,7 @@ def _arguments(
                 reading.add(symbol, argument.span, declares=True)
             case ast.Name() if kind is Kind.LOOP:
                 _loop(argument, owner, made, reading)
-            case _ if kind not in (Kind.MEMORY, Kind.CACHE):
+            case _ if kind not in (Kind.MEMORY, Kind.CACHE, Kind.PARTS):
                 _walk(argument, {}, reading)
 
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from hbc.frontend.directives.table import DIRECTIVES
-from hbc.frontend.program.vocabulary import MEMORIES, TAILS
+from hbc.frontend.program.vocabulary import MEMORIES, PARTS, TAILS
 from hbc.frontend.text.vocabulary import CONSTANTS, EDGES, FILLS, MATHEMATICS, SHAPES
 from hbc.ir.ground.record import record
 from hbc.ir.lang.target import TARGETS
@@ -53,6 +53,7 @@ def words() -> dict[str, Word]:
     listed += [Word(n, "value", n) for n in CONSTANTS]
     listed += [Word(n, "value", f"tail = {n}") for n in TAILS]
     listed += [Word(n, "value", f".store_in({n})") for n in MEMORIES]
+    listed += [Word(n, "value", f".partition(x, {n})") for n in PARTS]
     listed += [Word(n, "value", n, "A target of schedules.") for n in TARGETS]
     listed += [Word(n, "keyword", text) for n, text in STATEMENTS.items()]
     return {w.name: w for w in listed}

@@ -16,7 +16,7 @@ from hbc.frontend.program.constants import evaluate
 from hbc.frontend.program.funcs import Directive, Func, Schedule, ScheduleLine, Stage
 from hbc.frontend.program.literals import is_broken
 from hbc.frontend.program.scope import Env, Scope
-from hbc.frontend.program.vocabulary import CACHES, MEMORIES, TAILS, Kind
+from hbc.frontend.program.vocabulary import CACHES, MEMORIES, PARTS, TAILS, Kind
 from hbc.frontend.text import ast
 from hbc.ir.algebra.linear import linear, to_expr
 from hbc.ir.ground.counted import counted
@@ -241,6 +241,10 @@ def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | N
         return None
     if kind is Kind.CACHE and a.text not in CACHES:
         scope.report(f"unknown cache `{a.text}`", a.span, f"there are {', '.join(CACHES)}")
+        return None
+    if kind is Kind.PARTS and a.text not in PARTS:
+        hint = did_you_mean(a.text, PARTS) or f"there are {', '.join(PARTS)}"
+        scope.report(f"unknown word `{a.text}`", a.span, hint)
         return None
     if kind is Kind.ARRAY and a.text not in scope.inputs and a.text not in scope.funcs:
         scope.unknown("Func or input", a.text, a.span, [*scope.inputs, *scope.funcs])

@@ -73,7 +73,7 @@ def _changed(
 
 def _over_blocks(plan: Plan, f: FuncPlan, s: StagePlan) -> StagePlan:
     plain = default_stage(f.func, s.update)
-    if (s.loops, s.relations) != (plain.loops, ()) or s.pipelined or _levels(plan, s):
+    if (s.loops, s.relations) != (plain.loops, ()) or s.pipelined or s.parted or _levels(plan, s):
         return s
     pure = tuple(x for x in s.loops if x.dim not in s.reduce)
     return _shared_out(s, pure, THREADS_A_BLOCK, ir.LoopKind.BLOCK, Tail.GUARD)
@@ -87,7 +87,9 @@ def _over_threads(plan: Plan, f: FuncPlan, s: StagePlan) -> StagePlan:
     best: tuple[Loop, ...] = ()
     for x in s.loops:
         pure = s.root_of(x.dim).isdisjoint(s.reduce)
-        plain = pure and x.kind is ir.LoopKind.SERIAL and x.dim not in dict(s.pipelined)
+        plain = (
+            pure and x.kind is ir.LoopKind.SERIAL and x.dim not in dict((*s.pipelined, *s.parted))
+        )
         run = (*run, x) if plain else ()
         best = run if len(run) > len(best) else best
         if x.name in levels:

@@ -30,6 +30,8 @@ KINDS = {
     ir.LoopKind.LANE: "lanes for",
 }
 
+PARTED = {None: "", True: " (parted)", False: " (in one piece)"}
+
 
 def loop_tree(pipeline: Pipeline, schedule: Schedule | None, gpu: bool = False) -> str:
     """The nest, two spaces a level, one line per loop, Func and store; of several schedules one after the
@@ -110,6 +112,7 @@ def _stage(
     if first < len(stage.loops):
         loop = stage.loops[first]
         text = f"{KINDS[loop.kind]} {loop.name}{_extent(images, f, stage, loop.dim)}"
+        text += PARTED[dict(stage.parted).get(loop.dim)]
         lines = ["  " * depth + text]
         lines += _level(shown, At(stage.func, stage.update, loop.name), depth + 1)
         deeper = [s for s in others if s.shared > first + 1]

@@ -10,7 +10,12 @@ from dataclasses import replace
 
 from hbc.frontend.plans.concurrent import check_concurrent
 from hbc.frontend.plans.legal import check_order, check_shift
-from hbc.frontend.plans.loop_kinds import expect_iterations, expect_plain, expect_serial
+from hbc.frontend.plans.loop_kinds import (
+    expect_divisible,
+    expect_iterations,
+    expect_plain,
+    expect_serial,
+)
 from hbc.frontend.plans.plan import (
     Fuse,
     Loop,
@@ -152,6 +157,14 @@ def pipeline(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     expect_iterations(loop, d)
     stage = _replace_loop(stage, loop, replace(loop, span=d.span))
     return replace(stage, pipelined=(*stage.pipelined, (loop.dim, stages)))
+
+
+def partition(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
+    """The loop in pieces, where that decides conditions: edges stand apart. With `never`: in one piece."""
+    loop = find(stage, names(d, 1)[0], d)
+    expect_divisible(loop, d)
+    never = len(d.args) > 1 and str(d.args[1]) == "never"
+    return replace(stage, parted=(*stage.parted, (loop.dim, not never)))
 
 
 def specialize(func: Func, stage: StagePlan, d: Directive) -> StagePlan:

@@ -110,6 +110,8 @@ _ROWS = (
         "parallel(i), parallel(i, N)", tail=True, suffix=loops.OF_A_THREAD),
     Row("pipeline(k, 2)", ((L, F),), OnLoops(loops.pipeline), "pipeline(i, stages)",
         once="how far ahead the loop `{1}` of `{0}` runs"),
+    Row("partition(x) or partition(x, never)", ((L,), (L, Kind.PARTS)), OnLoops(loops.partition),
+        "partition(i), partition(i, never)", once="whether the loop `{1}` of `{0}` is divided"),
     # Where a Func is computed and kept
     Row("compute_at(C, i)", ((Kind.STAGE, L),), OnFunc(place.compute_at), "compute_at(g, i)", once=COMPUTED),
     Row("compute_root()", NOTHING, OnFunc(place.compute_root, outputs=True), "compute_root()", once=COMPUTED),

@@ -138,6 +138,9 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     loop = stage.loops[depth]
     if nest.has_one_value(loop.dim):
         return _enter(g, nest, scope, depth)
+    divided = dict(stage.parted).get(loop.dim)
+    if divided is False and any(_partial_splits(nest, loop.dim)):
+        scope = scope.tail()  # pieces are as long as they are, instead of full ones and a last one
     if not scope.in_tail and loop.kind not in ir.GPU_LOOPS:
         partial = list(_partial_splits(nest, loop.dim))
         for s in partial:
@@ -169,7 +172,10 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     alone = scope.in_tail and g.program.target.machine != GPU
     stages = 1 if alone else dict(stage.pipelined).get(loop.dim, 1)
     first = next((x for x in stage.loops if x.kind is ir.LoopKind.BLOCK), None)
-    marks = replace(stage.marks if loop is first else ir.NO_MARKS, stages=stages)
+    marks = replace(
+        stage.marks if loop is first else ir.NO_MARKS, stages=stages,
+        parted=None if divided is None else int(divided),
+    )  # fmt: skip
     return ir.For(name, start, extent, kind, body, loop.note, loop.span, marks)
 
 

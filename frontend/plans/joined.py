@@ -148,8 +148,10 @@ def _unlike(stage: StagePlan, leader: StagePlan, at: At) -> Iterator[Diagnostic]
             return
         same = own.dim == theirs.dim and own.kind == theirs.kind
         same = same and stage.ancestry(n + 1) == leader.ancestry(n + 1)
-        ahead = [dict(s.pipelined).get(own.dim) for s in (stage, leader)]
-        if not same or ahead[0] != ahead[1]:
+        said = [
+            (dict(s.pipelined).get(own.dim), dict(s.parted).get(own.dim)) for s in (stage, leader)
+        ]
+        if not same or said[0] != said[1]:
             yield Diagnostic(
                 f"`{name}` and `{other}` have loops `{own.name}` that are made in different ways", at.span,
                 "split them by the same factors and tails, and make both parallel, unrolled or neither",

@@ -21,10 +21,33 @@ def expect_serial(stage: StagePlan, loop: Loop, d: Directive) -> None:
             f"loop `{loop.name}` is already {_IS[loop.kind]}", d.span,
             "a loop has one kind: split it to give each half its own",
         )  # fmt: skip
+    if d.name != "parallel":
+        _expect_unsaid(stage, loop, d)
     if d.name != "unroll" and any(dim == loop.dim for dim, _ in stage.pipelined):
         raise error(
             f"loop `{loop.name}` is pipelined: its iterations come one after the other", d.span,
             f"`{d.name}` another loop, or pipeline another",
+        )  # fmt: skip
+
+
+def _expect_unsaid(stage: StagePlan, loop: Loop, d: Directive) -> None:
+    """HbcError where `partition` has spoken of the loop."""
+    if any(dim == loop.dim for dim, _ in stage.parted):
+        raise error(
+            f"`partition` speaks of a loop `{loop.name}` that `{d.name}` then makes another one", d.span,
+            f"`{d.name}` first, then `partition` a loop that is left",
+        )  # fmt: skip
+
+
+def expect_divisible(loop: Loop, d: Directive) -> None:
+    """HbcError where a loop has no run of iterations that could be divided."""
+    if loop.kind not in (ir.LoopKind.SERIAL, ir.LoopKind.PARALLEL):
+        hint = "`partition` the loop around it, of which it is a piece, or leave it out"
+        if loop.kind in ir.GPU_LOOPS:
+            hint = "leave it out: each block or thread tests for itself what it has to do"
+        raise error(
+            f"loop `{loop.name}` is {_IS[loop.kind]}: it has no iterations in a row to divide", d.span,
+            hint,
         )  # fmt: skip
 
 
@@ -36,6 +59,7 @@ def expect_plain(stage: StagePlan, loop: Loop, d: Directive, done: str) -> None:
             f"loop `{loop.name}` is already {_IS[loop.kind]} and cannot be {done}", d.span,
             f"{first}, then choose the kind of {'each half' if done == 'split' else 'the new loop'}",
         )  # fmt: skip
+    _expect_unsaid(stage, loop, d)
     if any(dim == loop.dim for dim, _ in stage.pipelined):
         raise error(
             f"loop `{loop.name}` is already pipelined and cannot be {done}", d.span,

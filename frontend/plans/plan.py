@@ -89,6 +89,7 @@ class StagePlan:
     )  # of its outermost loop over blocks; `pipelined` has stages by dimension
     prefetches: tuple[PrefetchPlan, ...] = ()
     pipelined: tuple[tuple[str, int], ...] = ()
+    parted: tuple[tuple[str, bool], ...] = ()  # dimensions whose loops are divided, or never
     special: tuple[tuple[ir.Expr, StagePlan], ...] = ()
     joins: At | None = None  # the innermost loop of another step that is one of its own, too
 

@@ -18,10 +18,12 @@ class Kind(StrEnum):
     ARRAY = "a Func or input"
     MEMORY = "a kind of memory"
     CACHE = "a level of the cache"
+    PARTS = "whether a loop is divided"
     CONDITION = "a condition over the sizes"
 
 
 TAILS = ("guard", "mask", "shift", "exact")
+PARTS = ("always", "never")
 CACHES = ("L1", "L2", "L3")  # from the nearest
 MEMORIES = (
     "registers", "stack", "heap", "amx_tile", "shared", "wmma_accumulator", "mma_accumulator",

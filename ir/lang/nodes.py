@@ -281,8 +281,7 @@ class Store(Compound):
 
 @record
 class Prefetch(Compound):
-    """A hint: the cache line at `buffer[index]` will be read soon; fetch it into the cache of this
-    `level`, 1 to 3. The index may be out of range."""
+    """A hint: fetch the line at `buffer[index]` into the cache of this `level`. It may be out of range."""
 
     buffer: str
     index: Expr
@@ -298,12 +297,13 @@ class Marks:
     blocks than a GPU runs at once, so many on each multiprocessor (0: as there is room for), which take
     the iterations of the nest in turns; with `at_once`, its threads may have the registers that so many
     blocks on a multiprocessor leave them. `version` numbers nests over BLOCKs of which the host runs one.
-    In text a mark is its name and its number."""
+    `parted`: 1 divides the loop where that decides conditions, 0 never. In text a mark has its number."""
 
     stages: int = 1
     resident: int | None = None
     at_once: int | None = None
     version: int = 0
+    parted: int | None = None
 
 
 NO_MARKS = Marks()

@@ -184,6 +184,9 @@ def _check_for(s: ir.For, names: Names, buffers: Mapping[str, DType], stage: str
         _fail(s, f"a loop of kind `{s.kind}` with {s.marks.at_once} blocks at once", stage)
     if s.marks.version and s.kind is not ir.LoopKind.BLOCK:
         _fail(s, f"a loop of kind `{s.kind}` of version {s.marks.version}", stage)
+    divided = s.kind in (ir.LoopKind.SERIAL, ir.LoopKind.PARALLEL)
+    if s.marks.parted is not None and (not divided or s.marks.parted not in (0, 1)):
+        _fail(s, f"a loop of kind `{s.kind}` parted {s.marks.parted}", stage)
     _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
 
 

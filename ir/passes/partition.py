@@ -12,6 +12,8 @@ is divided in three: in the middle no limit is met, and what is loaded is adjace
     for x in W / 16: vector u in 16: A[max(16 * x + u - 1, 0)]
 ->  if W / 16 > 0: vector u in 16: A[max(u - 1, 0)]
     for x from 1 to W / 16: vector u in 16: A[16 * x + u - 1]
+
+A schedule may say of a loop that it stays whole, or that it is divided wherever that decides a condition.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from hbc.ir.algebra.bounds import Interval, bounds
+from hbc.ir.algebra.decided import middle
 from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.linear import coefficient, of_atom, to_expr, without
 from hbc.ir.algebra.simplify import simplify
@@ -46,6 +49,8 @@ def partition(s: ir.Stmt) -> ir.Stmt:
 
 def _partition(s: ir.Stmt, kept: Collection[str]) -> ir.Stmt:
     """`kept`: arrays in registers, of vectors or of tiles."""
+    if isinstance(s, ir.For) and s.marks.parted is not None:
+        return _as_asked(s, kept)
     s = map_stmt(s, lambda e: e, lambda c: _partition(c, kept))
     if isinstance(s, ir.For) and s.kind is ir.LoopKind.VECTOR and isinstance(s.body, ir.If):
         return lane_by_lane(s, kept)
@@ -69,6 +74,30 @@ def _partition(s: ir.Stmt, kept: Collection[str]) -> ir.Stmt:
         return _within_limits(s, inner, names, kept)
     first, rest = _divided(s, limits)
     return block(_within_limits(first, inner, names, kept), rest)
+
+
+def _as_asked(s: ir.For, kept: Collection[str]) -> ir.Stmt:
+    """A loop that stays whole, or is divided where that decides a condition. At the ends, which are short,
+    nothing runs ahead."""
+    asked, s = s.marks.parted, replace(s, marks=replace(s.marks, parted=None))
+    found = middle(s) if asked else None
+    if found is None:
+        return _partition(s, kept) if asked else replace(s, body=_partition(s.body, kept))
+    within = replace(
+        s, start=simplify(add(s.start, found.before)),
+        extent=simplify(sub(found.until, found.before)), body=found.body,
+    )  # fmt: skip
+    body = lane_by_lane(_partition(s.body, kept), kept)
+    end = replace(s, body=body, marks=replace(s.marks, stages=1))
+    first = replace(end, extent=found.before)
+    last = replace(
+        end, start=simplify(add(s.start, found.until)), extent=simplify(sub(s.extent, found.until))
+    )
+    pieces = [
+        x for x in (first, _partition(within, kept), last)
+        if not isinstance(x, ir.For) or x.extent != ir.const_index(0)
+    ]  # fmt: skip
+    return block(*pieces)
 
 
 def _within_limits(

@@ -25,7 +25,7 @@ def change_loops(plan: Plan, node: Node, stage: Stage) -> list[str]:
             (
                 (5, split), (4, vectorize), (3, reorder), (3, unroll), (2, tile), (2, parallel),
                 (2, fuse), (2, reduce_lanes), (2, rfactor), (1, specialize), (1, prefetch),
-                (1, pipeline),
+                (1, pipeline), (2, partition),
             ),
         )  # fmt: skip
         directive = kind(plan, node, stage)
@@ -242,6 +242,16 @@ def prefetch(plan: Plan, node: Node, stage: Stage) -> str:
         return ""
     cache = pick(plan.c, ("", ", L1", ", L2", ", L3"))
     return f".prefetch({pick(plan.c, names)}, {loop.name}, {plan.c.integer(1, 4)}{cache})"
+
+
+def partition(plan: Plan, node: Node, stage: Stage) -> str:
+    """Of a loop that no later directive makes another one."""
+    loops = [x for x in stage.loops if x.kind in ("", "parallel")]
+    if not loops:
+        return ""
+    loop = pick(plan.c, loops)
+    mark(stage, loop, "parted")
+    return f".partition({loop.name}{pick(plan.c, ('', '', ', always', ', never'))})"
 
 
 def pipeline(plan: Plan, node: Node, stage: Stage) -> str:

@@ -13,14 +13,25 @@ from tree_maps import words
 
 from hbc.frontend.checks.calls import FUNCTIONS
 from hbc.frontend.directives.table import DIRECTIVES
-from hbc.frontend.program.vocabulary import MEMORIES, TAILS
+from hbc.frontend.program.vocabulary import MEMORIES, PARTS, TAILS
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.types import DTYPES
 
-RESERVED = {*DTYPES, *TARGETS, *DIRECTIVES, *MEMORIES, *TAILS, *FUNCTIONS, "update", "in", "tail"}
+RESERVED = {
+    *DTYPES,
+    *TARGETS,
+    *DIRECTIVES,
+    *MEMORIES,
+    *PARTS,
+    *TAILS,
+    *FUNCTIONS,
+    "update",
+    "in",
+    "tail",
+}
 SYLLABLES = (
     "ba",
     "cho",
