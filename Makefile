@@ -98,6 +98,7 @@ docs: $(BASE)
 generated: $(DEV)
 	$(BIN)/python tests/docs/test_tables.py
 	$(BIN)/python docs/make_commands.py
+	$(BIN)/python docs/make_tutorial.py
 	$(BIN)/python docs/make_json.py
 	$(BIN)/python editors/make.py
 	$(BIN)/python tests/layering/room_map.py

@@ -8,8 +8,9 @@
 #
 #     hbc run 01_copy.hb --output O=copy.png
 #
-# There is no `schedule`: loops are then run plainly, in the order of the indices. Try
-# `hbc compile 01_copy.hb --emit loops` to see them, or leave out `--emit loops` and read the C.
+# There is no `schedule`, which says how to compute: hbc makes one, and says so. With `--schedule none` loops
+# run plainly, in the order of the indices. `hbc compile 01_copy.hb --emit loops` shows them; leave out
+# `--emit loops` and read the C.
 
 size   H, W
 input  I: u8[H, W, 3]
