@@ -101,7 +101,8 @@ def _whole(level: Level, images: dict[str, Image], f: FuncPlan) -> str:
 
 
 def _memory(f: FuncPlan) -> str:
-    return "" if f.memory is Memory.AUTO else f" in {f.memory}"
+    kept = "".join(f", {count} of `{v}` kept" for v, count, _ in f.folds)
+    return ("" if f.memory is Memory.AUTO else f" in {f.memory}") + kept
 
 
 def _stage(

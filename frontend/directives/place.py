@@ -88,6 +88,12 @@ def pad_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     return replace(f, pads=(*f.pads, (variable, multiple)))
 
 
+def fold_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """So many values of a variable are kept: the next takes the place of the first, where that is proved
+    to be done with."""
+    return replace(f, folds=(*f.folds, (variable_of(f, d), integer(d, 1), d.span)))
+
+
 def variable_of(f: FuncPlan, d: Directive) -> str:
     """The variable of the Func that the directive names first."""
     name = names(d, 1)[0]

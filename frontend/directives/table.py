@@ -129,6 +129,8 @@ _ROWS = (
         once="the order of the dimensions of `{0}`", repeats=True),
     Row("pad_storage(j, 16)", ((L, Kind.COUNT),), OnFunc(place.pad_storage), "pad_storage(i, n)",
         once="how long `{1}` of `{0}` is in memory"),
+    Row("fold_storage(t, 2)", ((L, F),), OnFunc(place.fold_storage), "fold_storage(i, n)",
+        once="how many values of `{1}` `{0}` keeps"),
     Row("swizzle_storage(j) or swizzle_storage(j, 8)", ((L,), (L, Kind.COUNT)), OnFunc(swizzle_storage),
         "swizzle_storage(i) and swizzle_storage(i, n)", once="how the rows of `{0}` are swizzled", gpu=True),
     Row("copy_in_bulk()", NOTHING, OnFunc(copy_in_bulk), "Copies in bulk", "cuda.md",

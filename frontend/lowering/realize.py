@@ -12,9 +12,11 @@ from hbc.frontend.lowering.gpu_nest import with_block
 from hbc.frontend.plans.joined_order import Together, nests_at
 from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import At, FuncPlan, Level, StagePlan, step
+from hbc.frontend.plans.reuse import is_stored_around
 from hbc.frontend.plans.scan import scan_of
 from hbc.frontend.regions.boxes import Site, boxes_at, stage_box
-from hbc.frontend.regions.fold import Probe, check_folds, fold_factors
+from hbc.frontend.regions.fold import Probe, check_folds, fold_factors, probe_of
+from hbc.frontend.regions.folds_asked import initial_box, steps_folds, window_folds
 from hbc.frontend.regions.joined import in_one
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.padded_extents import PaddedExtents, padded_box, padded_extents
@@ -44,7 +46,7 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
     stored = [f for f in plan.values() if store_level(f) == site.level]
     if not computed and not stored:
         return rest(scope)
-    boxes, windows = boxes_at(program, site, scope)
+    boxes, windows, others = boxes_at(program, site, scope)
     asked = dict(boxes)
     padded = padded_extents(program, computed, site.nest, boxes, scope)
     names: list[tuple[str, ir.Expr]] = []
@@ -68,6 +70,10 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
         if f not in computed:
             boxes[f.func.name] = _sized(program, boxes[f.func.name], scope)
         folds = fold_factors(program, f, site.level, site.nest, boxes, scope, probes)
+        if f.folds:
+            probe = probe_of(program, f, site.level, site.nest, boxes, scope, probes)
+            folds |= window_folds(f, probe, f.func.name in program.unfolded)
+            folds |= steps_folds(program, f, boxes[f.func.name], others.get(f.func.name), scope)
         box, extents = boxes[f.func.name], padded.get(f.func.name)
         stored_box = box if extents is None else padded_box(box, extents)
         for one in arrays:
@@ -166,10 +172,10 @@ def _produce(
     for name in dict.fromkeys(s.func for nest in nests for s in nest):
         f, window = program.plan[name], windows.get(name)
         new[name] = boxes[name]
-        if window is None and f.func.updates:
+        if window is None and is_stored_around(f) and (f.func.updates or f.folds):
             check_folds(f, boxes[name], scope)
-            if scan_of(f.func) is not None:
-                continue
+        if window is None and scan_of(f.func) is not None:
+            continue
         sought = asked[name] if window is None else window.asked
         new[name], bound, inside = slide_box(
             program, f, site.level, site.nest, boxes[name], sought, scope
@@ -217,6 +223,8 @@ def _nest(
     extents: dict[str, ir.Expr] = {}
     limits: dict[str, ir.Expr] = {}
     region = stage_box(f, stage, box, scope)
+    if stage.update is None:
+        region = initial_box(f, region)
     padding = paddings.get(f.func.name, (None,) * len(box))
     for variable, x, most in zip(f.func.variables, region, padding, strict=True):
         starts[variable] = x.lo if x.lo is not None else ir.const_index(0)

@@ -178,6 +178,7 @@ class FuncPlan:
     memory: Memory = Memory.AUTO
     storage_order: tuple[str, ...] = ()  # outermost first
     pads: tuple[tuple[str, int], ...] = ()
+    folds: tuple[tuple[str, int, Span | None], ...] = ()  # how many values of a variable are kept
     swizzle: tuple[str, int] | None = None  # the contiguous variable, elements that stay together
     swizzled_at: Span | None = field(default=None, compare=False, repr=False)
     bulk: bool = False  # copied by the instructions that copy boxes of arrays

@@ -39,9 +39,10 @@ def is_inside(program: Program, f: FuncPlan, level: Level) -> bool:
 
 def boxes_at(
     program: Program, site: Site, scope: Scope
-) -> tuple[dict[str, Box], dict[str, Window]]:
+) -> tuple[dict[str, Box], dict[str, Window], dict[str, Box]]:
     """What one pass through this level needs of each Func computed in it, consumers first; the new
-    steps of those that are scans of which a window slides."""
+    steps of those that are scans of which a window slides; and of those whose storage is folded, what others
+    need."""
     plan = program.plan
     inside = [f for f in plan.values() if is_inside(program, f, site.level)]
     readers: list[tuple[Func, int | None, Ranges]] = []
@@ -51,6 +52,7 @@ def boxes_at(
             readers.append((reader, nest.stage.update, nest_ranges(nest)))
     boxes: dict[str, Box] = {}
     windows: dict[str, Window] = {}
+    others: dict[str, Box] = {}
     facts = Facts(scope.ranges)
     for f in reversed(inside):
         name = f.func.name
@@ -64,6 +66,8 @@ def boxes_at(
             window = scan_window(program, f, site.level, site.nest, asked, scope)
         if window is not None:
             windows[name] = window
+        if f.folds and f.func.updates:
+            others[name] = as_promised(f, needed(f, reading, facts, output, alone=True))
         need = needed(f, reading, facts, output) if window is None else window.box
         boxes[name] = as_promised(f, need)
         room = _room(program, name, reading, scope)
@@ -75,7 +79,7 @@ def boxes_at(
             if window is not None and stage.update is not None:
                 ranges = {**ranges, f.func.updates[0].reduce[0].name: window.steps}
             readers.append((f.func, stage.update, ranges))
-    return boxes, windows
+    return boxes, windows, others
 
 
 def _room(

@@ -66,13 +66,9 @@ def fold_factors(
     sliding dimension has a constant extent, that many elements (rounded up to a power of two, so
     that wrapping is a mask) serve all iterations. `probes` keeps that iteration for the other Funcs
     stored at the level, callees first: what is needed of one does not depend on where its callees are."""
-    if f.store is None or f.store == f.compute or not isinstance(f.compute, At):
-        return {}
     if f.func.name in program.unfolded:
         return {}
-    if f.compute not in probes:
-        probes[f.compute] = _probed(program, f.compute, level, nest, boxes, scope)
-    probe = probes[f.compute]
+    probe = probe_of(program, f, level, nest, boxes, scope, probes)
     if probe is None:
         return {}
     folds = {}
@@ -86,6 +82,23 @@ def fold_factors(
         if most is not None and 0 < most <= WIDEST:
             folds[name] = 1 << (most - 1).bit_length()
     return folds if len(folds) == 1 else {}
+
+
+def probe_of(
+    program: Program,
+    f: FuncPlan,
+    level: Level,
+    nest: Nest | None,
+    boxes: dict[str, Box],
+    scope: Scope,
+    probes: dict[At, Probe | None],
+) -> Probe | None:
+    """An iteration of the loop that computes the Func, if it is stored around that and one can be told."""
+    if f.store is None or f.store == f.compute or not isinstance(f.compute, At):
+        return None
+    if f.compute not in probes:
+        probes[f.compute] = _probed(program, f.compute, level, nest, boxes, scope)
+    return probes[f.compute]
 
 
 def _probed(

@@ -6,7 +6,7 @@ y[i] = f[i]
 schedule s for avx2 {
     f.compute_root().memoize()
     f.clone_in(y)
-    f.fold_storage(i, 4)
+    f.rolling_buffer(i)
     f.compute_with(y, i)
     y.gpu_tile(i, 16)
     y.serial(i)

@@ -173,6 +173,10 @@ def place(plan: Plan, node: Node) -> None:
         directives.append(f".reorder_storage({', '.join(order)})")
     if node.variables and chance(c, 8):
         directives.append(f".pad_storage({pick(c, node.variables)}, {pick(c, (8, 3, 4, 16))})")
+    around = len(directives) > 1 and directives[1].startswith(".store_")
+    chances = 20 if around else 6 * any(stage.scan for stage in node.stages)
+    if node.variables and chance(c, chances):  # often refused: what is kept must be enough
+        directives.append(f".fold_storage({pick(c, node.variables)}, {pick(c, (4, 8, 3, 16, 32))})")
     plan.lines.append(f"{node.text}{''.join(directives)}")
 
 
