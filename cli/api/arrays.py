@@ -20,8 +20,8 @@ from hbc.cli.api.dlpack import OnGpu, opened
 from hbc.codegen.build.gpu import device_of, gpu_count
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
 from hbc.ir.ground.record import record
-from hbc.ir.lang.types import BF16, BOOL, DTYPES, DType
-from hbc.ir.meaning.numpy_types import element_of, numpy_dtype
+from hbc.ir.lang.types import BOOL, DTYPES, DType
+from hbc.ir.meaning.numpy_types import PLAIN, bits_dtype, element_of, numpy_dtype
 
 Array = np.ndarray[Any, Any]
 
@@ -31,6 +31,7 @@ _NAMES = {
     "float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32", "float": "f32",
     "float64": "f64", "double": "f64", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16",
     "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "bool": "bool",
+    "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
 }  # fmt: skip
 
 
@@ -278,8 +279,9 @@ def _dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
 
 
 def check_element(view: View, element: DType, what: str) -> None:
-    """ArgumentError unless the array holds the element type; raw 16-bit integers may be bf16."""
-    same = view.element == element or (element == BF16 and view.type_name == "uint16")
+    """ArgumentError unless the array holds the element type; raw integers may be bf16 or floats of 8 bits."""
+    raw = element not in PLAIN and view.type_name == bits_dtype(element).name
+    same = view.element == element or raw
     same = same or (element == BOOL and view.type_name == "bool")
     if not same:
         raise ArgumentError(
@@ -291,6 +293,5 @@ def check_element(view: View, element: DType, what: str) -> None:
 
 
 def _numpy_name(element: DType) -> str:
-    if element == BF16:
-        return "ml_dtypes.bfloat16"
-    return "numpy." + next(long for long, short in _NAMES.items() if short == element.name)
+    name = numpy_dtype(element).name
+    return f"{'numpy' if element in PLAIN else 'ml_dtypes'}.{name}"

@@ -1,7 +1,8 @@
 """Arrays from and to files: `.npy` here, pictures and sounds in `picture` and `sound`.
 
 The suffix decides. `.npy` must have the declared element type and rank; bf16 is read from uint16,
-from ml_dtypes' bfloat16 or from the raw 2-byte type that NumPy saves it as, and written as uint16.
+from ml_dtypes' bfloat16 or from the raw 2-byte type that NumPy saves it as, and written as uint16; floats
+of 8 bits the same of uint8.
 Pictures and sounds are adapted to the declared element type, rank and channels.
 """
 
@@ -18,7 +19,7 @@ from hbc.frontend.program.funcs import Image
 from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import did_you_mean, error
 from hbc.ir.host.file_bytes import check_regular
-from hbc.ir.lang.types import BF16, DType
+from hbc.ir.lang.types import DType
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -55,7 +56,9 @@ def write_array(path: Path, image: Image, array: Array, rate: int | None) -> Non
         case ".npy":
             import numpy as np
 
-            raw = array.view(np.uint16) if image.element == BF16 else array
+            from hbc.ir.meaning.numpy_types import PLAIN, bits_dtype
+
+            raw = array if image.element in PLAIN else array.view(bits_dtype(image.element))
             raw = np.ascontiguousarray(raw)
             # Not np.save: where it runs out of room, it does not say so.
             header = np.lib.format.header_data_from_array_1_0(raw)
@@ -120,13 +123,14 @@ def _read_npy(path: Path, image: Image) -> Array:
 def _as_element(raw: Array, path: Path, image: Image) -> Array:
     import numpy as np
 
-    from hbc.ir.meaning.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import PLAIN, bits_dtype, numpy_dtype
 
     wanted = np.dtype(numpy_dtype(image.element))
     native = raw.dtype.newbyteorder("=")
     if native == wanted:
         return raw.astype(wanted, copy=False)
-    if image.element == BF16 and native in (np.dtype(np.uint16), np.dtype("V2")):
+    bits = bits_dtype(image.element)
+    if image.element not in PLAIN and native in (bits, np.dtype(f"V{bits.itemsize}")):
         return raw.astype(native, copy=False).view(wanted)
     if image.packed is not None:
         raise error(
@@ -142,7 +146,10 @@ def _as_element(raw: Array, path: Path, image: Image) -> Array:
 
 
 def _conversion(element: DType) -> str:
-    if element == BF16:
-        return "a.astype(ml_dtypes.bfloat16).view(np.uint16)"
+    from hbc.ir.meaning.numpy_types import PLAIN, bits_dtype, numpy_dtype
+
+    if element not in PLAIN:
+        name = numpy_dtype(element).name
+        return f"a.astype(ml_dtypes.{name}).view(np.{bits_dtype(element)})"
     numpy_name = {"f": "float", "i": "int", "u": "uint"}.get(element.name[0], "")
     return f"a.astype(np.{numpy_name}{element.bits})" if numpy_name else "a.astype(np.bool_)"

@@ -83,6 +83,8 @@ def _dtype(written: object) -> np.dtype[Any]:
 
     if not isinstance(written, str):
         raise NpyError("its elements are records, not numbers")
+    if written in ("<f1", "|f1"):  # as ml_dtypes' float8_e5m2 is saved, and not read again
+        written = "|V1"
     try:
         dtype = np.dtype(written)
     except (TypeError, ValueError, SyntaxError) as failure:

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from hbc.cli.runs.work import count_work
-from hbc.frontend.oracle.floats import is_narrow
 from hbc.frontend.oracle.oracle import Reference, evaluate
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.lang.instruction import Instruction, Mode, Product, Subnormals
@@ -41,7 +40,7 @@ def fused_sums(instructions: Sequence[Instruction]) -> frozenset[DType]:
     totals = (i.operands[i.accumulator].element for i in instructions)
     rounded = (i.rounding.product for i in instructions)
     return frozenset(
-        t for t, r in zip(totals, rounded, strict=True) if is_narrow(t) and r is Product.FUSED
+        t for t, r in zip(totals, rounded, strict=True) if t.is_narrow and r is Product.FUSED
     )
 
 

@@ -34,6 +34,7 @@ MEDIUM = (1, 3, 7, 13, 16, 17, 31, 33, 37, 61, 67, 97, 101, 128, 131)
 FAR_TOO_MUCH = 50  # times the work that is asked for
 DRAWS = 400  # size sets looked at for one trial
 EXPONENTS = (-8, 8)  # full-range floats are +-(1..2) * 2^e: wide, and far from overflow in f16
+EXPONENTS_OF_8_BITS = (-8, 4)  # the same of f8e4m3, whose subnormals begin below 2^-6
 SPECIAL_SHARE = 0.05  # of the elements of special inputs
 
 
@@ -179,15 +180,17 @@ def draw_inputs(
             again = Fill("random", (int(source.integers(1 << 30)), *limits))
             inputs[image.name] = fill_array(p, again, image, sizes)
         else:
-            values = _wide(extents(image, sizes), source)
+            values = _wide(image, sizes, source)
             if kind == "special":
                 _sprinkle(values, image, source, special)
             inputs[image.name] = _as_element(values, image)
     return inputs
 
 
-def _wide(shape: tuple[int, ...], source: np.random.Generator) -> Array:
-    magnitude = source.uniform(1, 2, shape) * 2.0 ** source.integers(*EXPONENTS, shape)
+def _wide(image: Image, sizes: Mapping[str, int], source: np.random.Generator) -> Array:
+    shape = extents(image, sizes)
+    exponents = EXPONENTS_OF_8_BITS if image.element.bits == 8 else EXPONENTS
+    magnitude = source.uniform(1, 2, shape) * 2.0 ** source.integers(*exponents, shape)
     values: Array = magnitude * source.choice([-1.0, 1.0], shape)
     return values
 
@@ -195,9 +198,11 @@ def _wide(shape: tuple[int, ...], source: np.random.Generator) -> Array:
 def _sprinkle(values: Array, image: Image, source: np.random.Generator, allowed: Special) -> None:
     import numpy as np
 
-    least = {"f16": -24, "bf16": -133, "f32": -149, "f64": -1074}
-    least_normal = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}
-    smallest = 2.0 ** (least if allowed.subnormals else least_normal)[image.element.name]
+    from hbc.ir.meaning.float_rounding import LEAST_EXPONENT
+
+    smallest = 2.0 ** LEAST_EXPONENT[image.element.name]
+    if allowed.subnormals:
+        smallest *= 2.0 ** (1 - image.element.precision)
     special = np.array([-0.0, smallest, *([np.nan, np.inf, -np.inf] * allowed.non_finite)])
     flat = values.reshape(-1)
     count = min(flat.size, max(2, int(flat.size * SPECIAL_SHARE)))

@@ -138,4 +138,4 @@ def _type(a: Array) -> str:
     t: DType = a.argument.element
     if t.kind is Kind.BOOL:
         return "u8"
-    return f"u{t.bits}" if t.bits == 16 and not t.is_int else t.name
+    return f"u{t.bits}" if t.is_narrow else t.name

@@ -165,7 +165,7 @@ def _in_place(value: ir.Binary, unit: Unit) -> bool:
     """Whether `x op= y` says the same: no narrowing, no wrapping, no contraction."""
     t = value.type.element
     product = isinstance(value.b, ir.Binary) and value.b.op is ir.Op.MUL
-    if t == BOOL or (t.is_float and t.bits == 16):
+    if t == BOOL or t.is_narrow:
         return False
     if t.is_float:
         return not (unit.fused and product and value.op in (ir.Op.ADD, ir.Op.SUB))

@@ -8,6 +8,7 @@ FCVTZS and FCVTZU saturate and give 0 for NaN, and SQXTN and UQXTN saturate: wha
 
 from __future__ import annotations
 
+from hbc.codegen.neon.float8 import FUNCTIONS
 from hbc.codegen.neon.types import kind, reinterpret
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.cast import convert
@@ -114,6 +115,16 @@ def _to_bf16(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     return f"{unit.prelude.add('bf16_from_f32x4', _TO_BF16)}({_whole(text, 'f32', lanes)})"
 
 
+def _from_f8(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    name = f"f32_from_{s}x4"
+    return _low(f"{unit.prelude.add(name, FUNCTIONS[name])}({text})", "f32", lanes)
+
+
+def _to_f8(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    name = f"{t}_from_f32x4"
+    return f"{unit.prelude.add(name, FUNCTIONS[name])}({_whole(text, 'f32', lanes)})"
+
+
 _INTEGERS = [t for t in DTYPES.values() if t.is_int]
 CASTS: dict[tuple[str, str], Cast] = {
     **{(s.name, t.name): _integers for s in _INTEGERS for t in _INTEGERS if s.bits != t.bits},
@@ -125,6 +136,9 @@ CASTS: dict[tuple[str, str], Cast] = {
     ("f64", "f32"): "vcvt_f32_f64({0})", ("f64", "f16"): _f64_to_half, ("f64", "bf16"): _f64_to_half,
     ("f16", "f32"): _from_f16, ("f32", "f16"): _to_f16,
     ("bf16", "f32"): _from_bf16, ("f32", "bf16"): _to_bf16,
+    **{(t, "f32"): _from_f8 for t in ("f8e4m3", "f8e5m2")},
+    **{("f32", t): _to_f8 for t in ("f8e4m3", "f8e5m2")},
+    **{("f64", t): _f64_to_half for t in ("f8e4m3", "f8e5m2")},
 }  # fmt: skip
 # Casts in several steps, of which none or only the last rounds.
 VIA: dict[tuple[str, str], str] = {
@@ -133,5 +147,6 @@ VIA: dict[tuple[str, str], str] = {
     **{(a, b): "f32" for a in ("i8", "u8", "i16", "u16") for b in ("f16", "bf16")},
     ("i32", "f64"): "i64", ("u32", "f64"): "u64", ("i32", "f16"): "f32", ("u32", "f16"): "f32",
     ("f16", "f64"): "f32", ("bf16", "f64"): "f32", ("f16", "bf16"): "f32", ("bf16", "f16"): "f32",
+    **{(t, "f64"): "f32" for t in ("f8e4m3", "f8e5m2")},
     ("f32", "i64"): "f64", ("f32", "u64"): "f64",
 }  # fmt: skip

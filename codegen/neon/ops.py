@@ -22,7 +22,16 @@ from hbc.codegen.neon.types import (
     vector_type,
 )  # fmt: skip
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.vector.machine import FLOATS, INTEGERS, MASKS, NUMBERS, SMALL, Template, rows
+from hbc.codegen.vector.machine import (
+    FLOATS,
+    INTEGERS,
+    MASKS,
+    NARROW,
+    NUMBERS,
+    SMALL,
+    Template,
+    rows,
+)
 from hbc.ir.lang.types import DType
 from hbc.ir.vectors.take import integer
 
@@ -117,7 +126,7 @@ ROWS: dict[tuple[str, str], Template] = rows(
     ("reduce_add", NUMBERS, "vaddv{q}_{k}({0})"),
     ("reduce_min", f"{FLOATS} {SMALL}", "vminv{q}_{k}({0})"),
     ("reduce_max", f"{FLOATS} {SMALL}", "vmaxv{q}_{k}({0})"),
-    ("select", f"{NUMBERS} f16 bf16 bool", "vbsl{q}_{k}({0}, {1}, {2})"),
+    ("select", f"{NUMBERS} {NARROW} bool", "vbsl{q}_{k}({0}, {1}, {2})"),
     # The comparisons with NaN are false; != is what == is not.
     ("lt le gt ge", NUMBERS, "vc{op}{q}_{k}({0}, {1})"),
     ("eq", NUMBERS, "vceq{q}_{k}({0}, {1})"),

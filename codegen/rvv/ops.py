@@ -19,7 +19,16 @@ from collections.abc import Sequence
 
 from hbc.codegen.rvv.types import words
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.vector.machine import FLOATS, INTEGERS, NUMBERS, SMALL, Function, Template, rows
+from hbc.codegen.vector.machine import (
+    FLOATS,
+    INTEGERS,
+    NARROW,
+    NUMBERS,
+    SMALL,
+    Function,
+    Template,
+    rows,
+)
 from hbc.ir.lang.types import DType
 
 _SIGNED, _UNSIGNED = "i8 i16 i32 i64", "u8 u16 u32 u64"
@@ -150,7 +159,7 @@ ROWS: dict[tuple[str, str], Template] = rows(
     ("reduce_add", INTEGERS, _fold("sum", "0")),
     ("reduce_min", INTEGERS, _fold("min{u}", "{most}")),
     ("reduce_max", INTEGERS, _fold("max{u}", "{least}")),
-    ("select", f"{NUMBERS} f16 bf16 bool", "__riscv_vmerge_vvm_{k}({2}, {1}, {0}, {n})"),
+    ("select", f"{NUMBERS} {NARROW} bool", "__riscv_vmerge_vvm_{k}({2}, {1}, {0}, {n})"),
     # The comparisons with NaN are false, but for !=.
     ("lt le gt ge", NUMBERS, "__riscv_vm{s}{op}{u}_vv_{k}_b{b}({0}, {1}, {n})"),
     ("eq ne", NUMBERS, "__riscv_vm{s}{op}_vv_{k}_b{b}({0}, {1}, {n})"),

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ARGUMENTS = 64, MOST_ARRAYS = 56, MOST_TIMES = 1 << 17, MOST_FLOATS = 8, STAGGER = 17 * 64 };
+enum { MOST_ARGUMENTS = 64, MOST_ARRAYS = 64, MOST_TIMES = 1 << 17, MOST_FLOATS = 8, STAGGER = 17 * 64 };
 
 /* The entry points take pointers and int64_t: one register or stack slot each, so that a function
    ignores what is passed beyond its own. Floats have registers of their own, from the first on. */

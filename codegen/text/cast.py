@@ -13,10 +13,10 @@ def cast_text(t: DType, s: DType, text: Text, unit: Unit) -> Text:
     if t == s:
         return text
     if t == BOOL:
-        if s.is_float and s.bits == 16:
+        if s.is_narrow:
             text = Text(f"{unit.prelude.use(f'f32_from_{s}')}({text})")
         return Text(f"{text.at(EQUALITY + 1)} != 0", EQUALITY)
-    if s.is_float and s.bits == 16:
+    if s.is_narrow:
         wide = Text(f"{unit.prelude.use(f'f32_from_{s}')}({text})")
         return wide if t == F32 else _convert(t, F32, wide, unit)
     return _convert(t, s, text, unit, implicit=_promotes(t, s))
@@ -29,7 +29,7 @@ def _promotes(t: DType, s: DType) -> bool:
 
 def _convert(t: DType, s: DType, text: Text, unit: Unit, *, implicit: bool = False) -> Text:
     """`text` of type s, not a half type, as a t."""
-    if t.is_float and t.bits == 16:
+    if t.is_narrow:
         if t == BF16 and s in (I64, U64):
             return Text(f"{unit.prelude.use(f'bf16_from_{s}')}({text})")
         if s == F64 or (t == BF16 and s.is_int and s.bits == 32):
@@ -47,6 +47,6 @@ def same_bits(t: DType, s: DType, text: Text, unit: Unit) -> Text:
     """The bits of `text`, of type s, as a t."""
     if c_type(t) == c_type(s):
         return text
-    if s.bits == 16 or (t.is_int and s.is_int):
+    if s.bits <= 16 or (t.is_int and s.is_int):
         return Text(f"({c_type(t)}){text.at(UNARY)}", UNARY)
     return Text(f"{unit.prelude.use(f'bits_{t}_{s}')}({text})")

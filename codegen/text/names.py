@@ -44,9 +44,9 @@ _FLOAT_FUNCTION = re.compile(
 _FIXED_WIDTH = re.compile(r"(u?int(_least|_fast)?\d+_t|u?int(max|ptr)_t|U?INT\w*_(MAX|MIN|C))$")
 # Functions that `prelude` may add, such as `min_i32` or `load_u8x8`.
 _HELPER = re.compile(
-    r"(abs|add|apart|at_least|at_most|bits|clamped|bf16_from|div|f16_from|f32_from|first|gather|hold|last|least|load|lut|max|min|mod|most"
+    r"(abs|add|apart|at_least|at_most|bits|clamped|bf16_from|div|f8e[45]m[23]_from|f16_from|f32_from|first|gather|hold|last|least|load|lut|max|min|mod|most"
     r"|mul|neg|odd|repeat|scatter|shl|shr|store|sub|to|word)(_[a-z0-9_]+)?"
-    r"_(bool|bf16|[iuf](8|16|32|64))(x\d+)*(_\w+)?$|allocate$|join_\d+x\d+$|widened_mask$"
+    r"_(bool|bf16|f8e[45]m[23]|[iuf](8|16|32|64))(x\d+)*(_\w+)?$|allocate$|join_\d+x\d+$|widened_mask$"
 )
 # Intrinsics and types of arm_neon.h; types of riscv_vector.h.
 _NEON = re.compile(r"v[a-z]\w*_[suf](8|16|32|64)$|(u?int|b?float|poly)\d+(x\d+)*_t$")

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from string import Template
 
+from hbc.codegen.text.float8 import FLOAT8
 from hbc.codegen.text.functions import (
     ABS,
     BITS,
@@ -82,8 +83,8 @@ class Prelude:
     def _text(self, name: str) -> str:
         if (own := OF_MACHINE.get(self.machine, {}).get(name)) is not None:
             return own
-        if name in FIXED:
-            return FIXED[name]
+        if name in FIXED | FLOAT8:
+            return (FIXED | FLOAT8)[name]
         if match := re.fullmatch(rf"({_TYPES})_from_({_TYPES})", name):
             return _saturate(DTYPES[match.group(1)], DTYPES[match.group(2)])
         if match := re.fullmatch(rf"bits_({_TYPES})_({_TYPES})", name):

@@ -140,7 +140,7 @@ def _load(e: ir.Load, unit: Unit) -> Text:
 
 def _binary(e: ir.Binary, unit: Unit) -> Text:
     t = e.a.type.element
-    if t.bits == 16 and t.is_float:
+    if t.is_narrow:
         raise InternalError(f"codegen: `{e.op}` on {t} was not legalized")
     if t == BOOL and e.op in _LOGIC:
         symbol, binds = _LOGIC[e.op]
@@ -307,7 +307,7 @@ def _shift(e: ir.Binary, unit: Unit) -> Text:
 
 def _unary(e: ir.Unary, unit: Unit) -> Text:
     t = e.type.element
-    if t.bits == 16 and t.is_float:
+    if t.is_narrow:
         raise InternalError(f"codegen: `{e.op}` on {t} was not legalized")
     match e.op:
         case ir.UnaryOp.NOT:

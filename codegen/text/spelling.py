@@ -6,7 +6,7 @@ import math
 import struct
 
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.types import DType, Kind
+from hbc.ir.lang.types import F16, DType, Kind
 
 
 def int_type(bits: int, *, signed: bool) -> str:
@@ -18,12 +18,12 @@ def unsigned_type(bits: int) -> str:
 
 
 def c_type(t: DType) -> str:
-    """The type in memory: f16 and bf16 are their bits, bool is a byte."""
+    """The type in memory: narrow floats are their bits, bool is a byte."""
     if t.is_int:
         return int_type(t.bits, signed=t.kind is Kind.INT)
     if t.kind is Kind.BOOL:
         return "uint8_t"
-    return {"f32": "float", "f64": "double", "f16": "uint16_t", "bf16": "uint16_t"}[t.name]
+    return unsigned_type(t.bits) if t.is_narrow else {"f32": "float", "f64": "double"}[t.name]
 
 
 def value_type(t: DType) -> str:
@@ -37,8 +37,8 @@ def constant(value: int | float | bool, t: DType) -> str:
         return "true" if value else "false"
     if t.is_int:
         return _int_constant(int(value), t)
-    if t.bits == 16:
-        return f"0x{half_bits(float(value), t):04x}"
+    if t.is_narrow:
+        return f"0x{narrow_bits(float(value), t):0{t.bits // 4}x}"
     return _float_constant(float(value), t.bits)
 
 
@@ -49,8 +49,10 @@ def initialiser(value: int | float | bool, t: DType) -> str:
     return constant(value, t)
 
 
-def half_bits(value: float, t: DType) -> int:
-    """The 16 bits of an f16 or bf16 constant."""
+def narrow_bits(value: float, t: DType) -> int:
+    """The bits of a constant of a narrow float type."""
+    if t.kind is Kind.FLOAT8:
+        return _float8_bits(value, t)
     if t.kind is Kind.FLOAT:
         return int(struct.unpack("<H", struct.pack("<e", value))[0])
     bits = int(struct.unpack("<I", struct.pack("<f", value))[0])
@@ -59,6 +61,16 @@ def half_bits(value: float, t: DType) -> int:
     if bits & 0xFFFF:
         raise InternalError(f"codegen: {value!r} is not a bf16")
     return bits >> 16
+
+
+def _float8_bits(value: float, t: DType) -> int:
+    """As the upper byte of an f16, which f8e5m2 is; f8e4m3 has exponents of 2^-8 as much."""
+    if t.name == "f8e5m2":
+        return narrow_bits(value, F16) >> 8
+    if math.isnan(value):
+        return 0x7F
+    half = narrow_bits(value / 256, F16)
+    return (half >> 8 & 0x80) | (half >> 7 & 0x7F)
 
 
 def wrapped(value: int, t: DType) -> int:

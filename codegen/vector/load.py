@@ -138,7 +138,7 @@ def _by_lane(e: ir.Load, unit: Unit) -> str:
         values = [machine.element(f"{name}[{part}]", t) for part in parts]
         return machine.lanes_of(t, lanes, values)
     array, live = unit.scope.fresh("lanes"), spilled_mask(e.mask, t, unit)
-    nothing = constant(False if t == BOOL else 0, t) if t.bits != 16 else "0"
+    nothing = constant(False if t == BOOL else 0, t) if not t.is_narrow else "0"
     whole = machine.registers.lanes(t, lanes)
     unit.out.line(f"{c_type(t)} {array}[{whole}] = {{{nothing}}};")
     each_live_lane(index, live, unit, lambda lane, at: f"{array}[{lane}] = {name}[{at}];")

@@ -41,6 +41,7 @@ FLOATS = "f32 f64"
 SMALL = "i8 u8 i16 u16 i32 u32"
 INTEGERS = f"{SMALL} i64 u64"
 NUMBERS = f"{FLOATS} {INTEGERS}"
+NARROW = "f8e4m3 f8e5m2 f16 bf16"
 MASKS = "mask8 mask16 mask32 mask64"
 WIDTH_OF_MASK = {8: "mask8", 16: "mask16", 32: "mask32", 64: "mask64"}
 

@@ -8,6 +8,7 @@ from string import Template
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.cast import convert
 from hbc.codegen.vector.machine import Cast
+from hbc.codegen.x86.float8 import narrowed, widened
 from hbc.codegen.x86.types import (
     cast_register,
     prefix,
@@ -171,6 +172,8 @@ AVX2_CASTS: dict[tuple[str, str], Cast] = {
     ("f16", "f32"): "{p}_cvtph_ps({0})",
     ("f32", "f16"): "{p}_cvtps_ph({0}, _MM_FROUND_TO_NEAREST_INT)",
     ("f32", "bf16"): _call(_bfloat), ("bf16", "f32"): _call(_bfloat),
+    **{("f32", t): narrowed for t in ("f8e4m3", "f8e5m2")},
+    **{(t, "f32"): widened for t in ("f8e4m3", "f8e5m2")},
     **{("f32", t): _small for t in ("i8", "u8", "i16", "u16")},
     ("f32", "i32"): _call(_truncate), ("f64", "i32"): _call(_truncate),
 }  # fmt: skip
@@ -193,4 +196,5 @@ VIA: dict[tuple[str, str], str] = {
     **{(a, b): "f32" for a in ("i8", "u8", "i16", "u16") for b in ("f16", "bf16")},
     ("i32", "f16"): "f32", ("f16", "f64"): "f32", ("bf16", "f64"): "f32",
     ("f16", "bf16"): "f32", ("bf16", "f16"): "f32",
+    **{(a, "f64"): "f32" for a in ("f8e4m3", "f8e5m2")},
 }  # fmt: skip

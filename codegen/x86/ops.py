@@ -13,7 +13,16 @@ Their words, of an element type and lanes (see `words` in `types.py`):
 
 from __future__ import annotations
 
-from hbc.codegen.vector.machine import FLOATS, INTEGERS, MASKS, NUMBERS, SMALL, Template, rows
+from hbc.codegen.vector.machine import (
+    FLOATS,
+    INTEGERS,
+    MASKS,
+    NARROW,
+    NUMBERS,
+    SMALL,
+    Template,
+    rows,
+)
 from hbc.codegen.x86.functions import extreme, first_lanes, high_halves, times_constant, twice
 
 _ONES = "{p}_set1_{x}(-1)"
@@ -121,9 +130,9 @@ _COMPARISONS = (
         for op, template in _ORDERED.items()
     ),
     ("select", FLOATS, "{p}_blendv_{s}({2}, {1}, {p}_castsi{bits}_{s}({0}))"),
-    ("select", f"{INTEGERS} f16 bf16 {MASKS}", "{p}_blendv_epi8({2}, {1}, {0})"),
+    ("select", f"{INTEGERS} {NARROW} {MASKS}", "{p}_blendv_epi8({2}, {1}, {0})"),
     ("keep", FLOATS, "{p}_and_{s}({p}_castsi{bits}_{s}({0}), {1})"),
-    ("keep", f"{INTEGERS} f16 bf16 bool", "{p}_and_{w}({0}, {1})"),
+    ("keep", f"{INTEGERS} {NARROW} bool", "{p}_and_{w}({0}, {1})"),
 )
 _BITS = "((unsigned){p}_movemask_epi8({0}) & {all})"
 _LANE_MASKS = (
@@ -175,7 +184,7 @@ _K_MASKS: tuple[tuple[str, str, Template], ...] = (
     ("all", "mask", "({0} == {all})"),
     ("odd", "mask", "(__builtin_popcountll({0}) & 1)"),
 )
-_ALL = f"{NUMBERS} f16 bf16"
+_ALL = f"{NUMBERS} {NARROW}"
 AVX512_ROWS: dict[tuple[str, str], Template] = AVX2_ROWS | rows(
     ("mul", "i64 u64", "{p}_mullo_{s}({0}, {1})"),
     ("min max", "i64 u64", "{p}_{op}_{u}({0}, {1})"),

@@ -98,8 +98,8 @@ def broadcast(t: DType, lanes: int, text: str) -> str:
     """All lanes one C value of the type."""
     if text == constant(0, t):
         return zero(t, lanes)
-    if t.bits == 16 and t.is_float:
-        text = f"(short){operand(text)}"
+    if t.is_narrow:
+        text = f"({'short' if t.bits == 16 else 'char'}){operand(text)}"
     elif t.kind is Kind.UINT:
         signed = {8: "char", 16: "short", 32: "int", 64: "long long"}[t.bits]
         text = f"({signed}){text if text.isalnum() else f'({text})'}"

@@ -12,7 +12,7 @@
      1 font-lock-function-name-face)
     (,(regexp-opt '("and" "bound" "def" "example" "false" "for" "import" "in" "input" "kernel" "let" "not" "or" "output" "param" "reduce" "require" "schedule" "size" "table" "true" "type" "where" "while" "constant" "aliases") 'symbols) . font-lock-keyword-face)
     ("^[ \t]*\\(hbc\\)[ \t]+[0-9]" 1 font-lock-keyword-face)
-    (,(regexp-opt '("bf16" "bool" "f16" "f32" "f64" "i16" "i32" "i4" "i64" "i8" "u16" "u32" "u4" "u64" "u8") 'symbols) . font-lock-type-face)
+    (,(regexp-opt '("bf16" "bool" "f16" "f32" "f64" "f8e4m3" "f8e5m2" "i16" "i32" "i4" "i64" "i8" "u16" "u32" "u4" "u64" "u8") 'symbols) . font-lock-type-face)
     (,(regexp-opt '("abs" "ceil" "clamp" "clamp_edge" "constant" "cos" "exp" "exp2" "file" "floor" "log" "max" "min" "mirror" "ramp" "random" "round" "rsqrt" "select" "sin" "sqrt" "tanh" "tf32" "wrap" "zero_edge") 'symbols) . font-lock-function-name-face)))
 
 (defconst hbc-sketch-font-lock

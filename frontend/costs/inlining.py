@@ -63,7 +63,7 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
             return _MATH.get(name, MATH) + sum(cost_of(a, lanes) for a in args)
         case ir.Cast(value=value):
             narrow = value.type.element.bits != e.type.element.bits
-            halves = value.type.element.is_float and value.type.element.bits == 16
+            halves = value.type.element.is_narrow
             return (2.0 if halves else 1.0 if narrow else 0.0) + cost_of(value, lanes)
         case ir.Select(condition=c, a=a, b=b):
             return 1.0 + cost_of(c, lanes) + cost_of(a, lanes) + cost_of(b, lanes)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hbc.frontend.oracle.floats import is_narrow
 from hbc.frontend.oracle.points import Ranges, chunks, linear
 from hbc.frontend.oracle.program import CONTRACTED_POINTS, accesses
 from hbc.ir.ground.record import record
@@ -52,7 +51,7 @@ def contraction(term: ir.Expr, element: DType, reduce: Ranges, pure: Ranges) -> 
     """How to compute the sums of `term` by matrix products; None when that is not faster."""
     if (
         not (isinstance(term, ir.Binary) and term.op is ir.Op.MUL)
-        or is_narrow(element)
+        or element.is_narrow
         or element == BOOL
     ):
         return None

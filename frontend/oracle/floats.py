@@ -2,7 +2,7 @@
 
 Legal are: fused multiply-add anywhere, math functions within the ulps below, and (see
 `oracle_fold`) any order of a reduction. f32 products stay unrounded in `x`, because a fused
-operation never rounds them. bf16 and f16 round after every operation and are never fused: the hull
+operation never rounds them. Narrow floats round after every operation and are never fused: the hull
 of the rounded interval, which is a single value nearly everywhere, keeps them tight.
 """
 
@@ -12,36 +12,40 @@ import numpy as np
 
 from hbc.frontend.oracle.value import Value, tidy, uncertain_where, uncertainty, work_dtype
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import BF16, F16, F32, F64, DType
+from hbc.ir.lang.types import BF16, F8E4M3, F8E5M2, F16, F32, F64, DType, widen
 from hbc.ir.meaning import arith
 from hbc.ir.meaning.arith_cast import round_to
 from hbc.ir.meaning.numpy_types import Array
 
 MATH_ULPS = 4
 """Largest error of exp, log, sin, cos and tanh, in units of the last place of the declared type
-(f32 for bf16 and f16, which round once more)."""
+(f32 for narrow floats, which round once more)."""
 
 RSQRT_ULPS = 2
 
 LARGEST = {
     F16: 65504.0,
     BF16: 2.0**127 * (2 - 2.0**-7),
+    F8E4M3: 448.0,
+    F8E5M2: 57344.0,
     F32: float(np.finfo(np.float32).max),
     F64: float(np.finfo(np.float64).max),
 }
 _LEAST_NORMAL = {F32: 2.0**-126, F64: 2.0**-1022}
-LEAST = {F32: 2.0**-149, F64: 5e-324, F16: 2.0**-24, BF16: 2.0**-133}
+LEAST = {
+    F32: 2.0**-149,
+    F64: 5e-324,
+    F16: 2.0**-24,
+    BF16: 2.0**-133,
+    F8E4M3: 2.0**-9,
+    F8E5M2: 2.0**-16,
+}
 _WORK_ROUNDOFF = {F32: 2.0**-53, F64: float(np.finfo(np.longdouble).eps) / 2}
 
 
 def roundoff(element: DType) -> float:
     """Largest relative error of one rounding to the type, the oracle's own error included."""
     return 2.0**-element.precision + _WORK_ROUNDOFF.get(element, 2.0**-53)
-
-
-def is_narrow(element: DType) -> bool:
-    """bf16 and f16: computed in f32 and rounded after every operation."""
-    return element in (BF16, F16)
 
 
 def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
@@ -54,12 +58,12 @@ def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     match op:
         case ir.Op.ADD | ir.Op.SUB:
             e = ea + eb
-            if not is_narrow(element):
+            if not element.is_narrow:
                 anything = anything | _opposed(a.x, b.x, x)
         case ir.Op.MUL:
             e = np.abs(a.x) * eb + np.abs(b.x) * ea + ea * eb
             anything = anything | _sign_unknown(a.x, ea, b.x) | _sign_unknown(b.x, eb, a.x)
-            if not is_narrow(element) and (over := np.abs(x) > LARGEST[element]).any():
+            if not element.is_narrow and (over := np.abs(x) > LARGEST[element]).any():
                 anything = anything | (_fusable(x, element) & over)
         case ir.Op.DIV:
             certain = np.abs(b.x) > eb
@@ -79,10 +83,10 @@ def _exact_binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     result = np.asarray(narrow).astype(work_dtype(element))
     if op in (ir.Op.MIN, ir.Op.MAX) and (either := _either_zero(a.x, b.x)).any():
         return tidy(result, np.where(either, LEAST[element], 0.0))
-    if op in (ir.Op.ADD, ir.Op.SUB) and not is_narrow(element):
+    if op in (ir.Op.ADD, ir.Op.SUB) and not element.is_narrow:
         opposed = _opposed(a.x, b.x, result)
         return tidy(result, np.where(opposed, np.inf, 0.0)) if opposed.any() else Value(result)
-    if op is not ir.Op.MUL or is_narrow(element):
+    if op is not ir.Op.MUL or element.is_narrow:
         return Value(result)
     product = np.multiply(a.x, b.x)
     finite = np.isfinite(result)
@@ -124,7 +128,7 @@ def _sign_unknown(x: Array, e: Array, other: Array) -> Array:
 
 def rounded(x: Array, e: Array, anything: Array, element: DType) -> Value:
     """A result with propagated error `e`, rounded to the type once more."""
-    if is_narrow(element):
+    if element.is_narrow:
         return narrowed(x, e, anything, element)
     u = roundoff(element)
     e = np.asarray(e + (u * (np.abs(x) + e) + LEAST[element]), np.float64)
@@ -145,21 +149,22 @@ def _settle(x: Array, e: Array, anything: Array, element: DType) -> Value:
 
 
 def narrowed(x: Array, e: Array, anything: Array, element: DType) -> Value:
-    """The hull of x - e .. x + e rounded to bf16 or f16."""
+    """The hull of x - e .. x + e rounded to a narrow float."""
     wide = np.float64
     middle = round_to(np.asarray(x, wide), element).astype(wide)
     lo = round_to(np.asarray(x - e, wide), element).astype(wide)
     hi = round_to(np.asarray(x + e, wide), element).astype(wide)
     spread = np.maximum(hi - middle, middle - lo)
     spread = np.where(np.isfinite(x), np.where(np.isnan(spread), np.inf, spread), 0.0)
-    spread = np.where((hi == lo) & np.isfinite(x), 0.0, spread)
+    alike = (hi == lo) | (np.isnan(hi) & np.isnan(lo) & (e < np.abs(x)))
+    spread = np.where(alike & np.isfinite(x), 0.0, spread)
     return tidy(middle, np.where(anything, np.inf, spread))
 
 
 def convert(v: Value, source: DType, target: DType) -> Value:
     """A cast between float types."""
     x = v.x.astype(work_dtype(target))
-    if source.precision <= target.precision and {source, target} != {F16, BF16}:
+    if widen(source, target) == target:
         return Value(x, v.e)
     if v.e is None:
         return Value(round_to(v.x, target).astype(work_dtype(target)))
@@ -169,7 +174,7 @@ def convert(v: Value, source: DType, target: DType) -> Value:
 def call(name: ir.MathOp, element: DType, v: Value) -> Value:
     """A math function, REINTERPRET excepted."""
     meaning = arith.MATH[name]
-    inside = F32 if is_narrow(element) else element
+    inside = F32 if element.is_narrow else element
     x = np.asarray(meaning(v.x))
     e = np.zeros(()) if v.e is None else _spread(name, v.x, v.e, x)
     anything = np.zeros((), np.bool_) if v.e is None else np.isinf(v.e) | np.isinf(e)
@@ -186,7 +191,7 @@ def call(name: ir.MathOp, element: DType, v: Value) -> Value:
             ulps = MATH_ULPS
     e = e + (ulps * 2 * roundoff(inside) * np.abs(x) + _LEAST_NORMAL[inside])
     result = _settle(x, np.broadcast_to(e, x.shape).astype(np.float64), anything, inside)
-    if not is_narrow(element):
+    if not element.is_narrow:
         return result
     e = uncertainty(result, inside)
     return narrowed(result.x, e, np.isinf(e), element)

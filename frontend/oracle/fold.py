@@ -18,7 +18,8 @@ from hbc.frontend.oracle.reach import reached
 from hbc.frontend.oracle.store import Places
 from hbc.frontend.oracle.value import Value, tidy, uncertainty, work_dtype
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import BF16, F16, F64, DType
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.float_rounding import LEAST_EXPONENT
 from hbc.ir.meaning.numpy_types import Array
 
 
@@ -85,7 +86,8 @@ def unrounded(v: Value, element: DType) -> Value:
     """Products that were rounded to half floats, and may as well not have been."""
     e = uncertainty(v, element)
     more = roundoff(element) * (np.abs(v.x) + e) + LEAST[element]
-    return Value(v.x, np.where(np.isinf(v.x), np.inf, np.where(np.isnan(v.x), e, e + more)))
+    rounded_away = np.isinf(v.x) if element.has_infinity else np.isnan(v.x)
+    return Value(v.x, np.where(rounded_away, np.inf, np.where(np.isnan(v.x), e, e + more)))
 
 
 def add_perhaps(total: Sum, places: Places, v: Value, element: DType) -> None:
@@ -139,7 +141,8 @@ def _ranged(x: Array, e: Array, partial: Array, anything: Array, element: DType)
     # Beside an infinite term, the finite ones may make an infinity of the other sign, and NaN.
     perhaps = anything | (~np.isnan(x) & ~surely & ~(partial <= top))
     e = np.where(finite & ~surely, e, 0.0)
-    return tidy(np.where(surely, np.copysign(np.inf, x), x), np.where(perhaps, np.inf, e))
+    beyond_all = np.copysign(np.inf if element.has_infinity else np.nan, x)
+    return tidy(np.where(surely, beyond_all, x), np.where(perhaps, np.inf, e))
 
 
 def fold_pairs(op: ir.Op, element: DType, v: Value, shape: tuple[int, ...], folded: int) -> Value:
@@ -183,7 +186,7 @@ def reach_of(v: Value, shape: tuple[int, ...], folded: int) -> Reach:
 def in_any_order(product: Value, reach: Reach, element: DType) -> Value:
     """A product of floats, uncertain where some order of the factors leaves the type's range."""
     top = np.log2(float(LARGEST[element]))
-    least = {F16: -14.0, F64: -1022.0}.get(element, -126.0)
+    least = LEAST_EXPONENT[element.name]
     outside = (reach.up >= top) | (reach.down <= least)
     if not outside.any():
         return product
@@ -201,7 +204,7 @@ def combine(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     x = a.x * b.x
     ea, eb = uncertainty(a, element), uncertainty(b, element)
     most = np.asarray((np.abs(a.x) + ea) * (np.abs(b.x) + eb))
-    least = {F16: 2.0**-24, BF16: 2.0**-133}.get(element, 2.0**-149)
+    least = LEAST[element]
     e = np.asarray(most * roundoff(element) + (most - np.abs(x)) + least, np.float64)
     # Too large here, the product may stay in range in another order, or meet a zero.
     large = ~np.isnan(x) & ~(most <= LARGEST[element])

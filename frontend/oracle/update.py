@@ -219,7 +219,7 @@ def _masked_term(
 
 
 def _neutral(op: ir.Op, element: DType) -> float | int:
-    lo, hi = (-np.inf, np.inf) if element.is_float else element.limits
+    lo, hi = element.ends
     neutral: dict[ir.Op, float | int] = {
         ir.Op.ADD: 0, ir.Op.MUL: 1, ir.Op.MIN: hi, ir.Op.MAX: lo, ir.Op.OR: 0, ir.Op.XOR: 0,
         ir.Op.AND: 1 if element == BOOL else (-1 if lo < 0 else hi),

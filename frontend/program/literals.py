@@ -91,7 +91,9 @@ def adapt_const(e: ir.Const, value: int | float | bool, to: DType, scope: Scope)
     if to.is_float:
         wide = float(value) if isinstance(value, float) or abs(value) < 1 << 1000 else math.inf
         rounded = fold.round_to(wide, F64 if to is LITERAL_FLOAT else to)
-        if math.isinf(rounded) and not math.isinf(value):
+        if math.isfinite(value) != math.isfinite(rounded) or math.isinf(value) > math.isinf(
+            rounded
+        ):
             scope.report(f"`{shown(value)}` is beyond the range of {to}", e.span,
                          None if to.bits == 64 else "use a wider type")  # fmt: skip
             return BROKEN
@@ -108,10 +110,8 @@ def adapt_const(e: ir.Const, value: int | float | bool, to: DType, scope: Scope)
 
 
 def end_of(t: DType, highest: bool) -> int | float:
-    """The greatest or least value of a type of numbers; infinity for floats."""
-    if t.is_float:
-        return math.inf if highest else -math.inf
-    return t.limits[1] if highest else t.limits[0]
+    """The greatest or least value of a type of numbers; infinity for floats that have one."""
+    return t.ends[highest]
 
 
 def shown(value: int | float | bool) -> str:

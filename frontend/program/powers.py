@@ -9,10 +9,10 @@ from hbc.frontend.program.scope import Scope
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, cast, const, eq, lt, mul, or_, select
-from hbc.ir.lang.types import BF16, F16, F32, F64, Type
+from hbc.ir.lang.types import BF16, F8E4M3, F8E5M2, F16, F32, F64, Type
 
 # Where exp(y * log(x)) is computed, so that what it errs by is below half a unit of the type itself.
-WIDER = {F16: F32, BF16: F32, F32: F64}
+WIDER = {F8E4M3: F32, F8E5M2: F32, F16: F32, BF16: F32, F32: F64}
 
 
 def product(a: ir.Expr, count: int, span: Span, scope: Scope) -> ir.Expr:

@@ -29,7 +29,7 @@ _WORDS = {
     "Param scalar uniform": SCALAR,
     "bool char int long short signed size_t uint unsigned varying": INDICES,
     "i8 i16 i32 i64 int8_t int16_t int32_t int64_t u8 u16 u32 uint8_t uint16_t uint32_t uint64_t": INDICES,
-    "auto bf16 double f16 f32 f64 float half": CONSTANT,
+    "auto bf16 double f16 f8e4m3 f8e5m2 f32 f64 float half": CONSTANT,
     "const constexpr define global static": CONSTANT,
     "fn func function inline lambda proc void": FUNCTION,
     "return yield": "what leaves the kernel is an output: `output O: f32[N]`, then `O[i] = ...`",

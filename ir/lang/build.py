@@ -195,7 +195,7 @@ def _with_literal(
     kind = x.type.element.kind
     if p is None and q is None:
         return None
-    if kind in (Kind.FLOAT, Kind.BFLOAT):
+    if kind in (Kind.FLOAT, Kind.BFLOAT, Kind.FLOAT8):
         return x if q == 1 and op in (ir.Op.MUL, ir.Op.DIV) else None
     if kind is Kind.BOOL:
         if op is ir.Op.AND:

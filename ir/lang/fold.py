@@ -14,7 +14,7 @@ from typing import Final
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.operators import FIXED_POINT
-from hbc.ir.lang.types import BF16, F16, F32, F64, DType, Kind
+from hbc.ir.lang.types import BF16, F8E4M3, F8E5M2, F16, F32, F64, DType, Kind
 
 Value = int | float | bool
 
@@ -78,8 +78,10 @@ def wrap(value: int, element: DType) -> int:
 
 
 def round_to(value: float, element: DType) -> float:
-    """The nearest float of the type (ties to even), infinite beyond its range. bf16 rounds to f32
-    first, as ml_dtypes and the C code do."""
+    """The nearest float of the type (ties to even), infinite beyond its range (f8e4m3: NaN). bf16
+    rounds to f32 first, as ml_dtypes and the C code do."""
+    if element in _LEAST_UNIT:
+        return _to_float8(value, element)
     if element == F64 or not math.isfinite(value):
         return value
     if element == BF16:
@@ -166,6 +168,22 @@ def _divide(a: float, b: float) -> float:
     if a == 0 or math.isnan(a):
         return math.nan
     return math.copysign(math.inf, a) * math.copysign(1, b)
+
+
+_LEAST_UNIT: Final = {F8E4M3: -9, F8E5M2: -16}
+"""The exponent of the least number above zero."""
+_LARGEST: Final = {F8E4M3: 448.0, F8E5M2: 57344.0}
+
+
+def _to_float8(value: float, element: DType) -> float:
+    if math.isfinite(value):
+        unit = max(math.frexp(value)[1] - element.precision, _LEAST_UNIT[element])
+        value = math.copysign(math.ldexp(round(math.ldexp(value, -unit)), unit), value)
+        if abs(value) <= _LARGEST[element]:
+            return value
+    if math.isnan(value) or not element.has_infinity:
+        return math.nan
+    return math.copysign(math.inf, value)
 
 
 def _to_bf16(value: float) -> float:

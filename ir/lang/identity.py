@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType
 
 
 def identity_of(op: ir.Op | None, element: DType) -> ir.Const:
     """The value that leaves others unchanged under `op`."""
-    lowest: int | float = -math.inf if element.is_float else element.limits[0]
-    highest: int | float = math.inf if element.is_float else element.limits[1]
+    lowest, highest = element.ends
     zero: int | float = 0.0 if element.is_float else 0
     values: dict[ir.Op | None, int | float] = {
         ir.Op.ADD: zero, ir.Op.OR: 0, ir.Op.XOR: 0, ir.Op.MUL: zero + 1,

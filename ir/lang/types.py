@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 
 from hbc.ir.ground.record import interned
@@ -13,6 +14,7 @@ class Kind(StrEnum):
     UINT = "uint"
     FLOAT = "float"
     BFLOAT = "bfloat"
+    FLOAT8 = "float8"
 
 
 @interned
@@ -32,7 +34,12 @@ class DType:
 
     @property
     def is_float(self) -> bool:
-        return self.kind in (Kind.FLOAT, Kind.BFLOAT)
+        return self.kind in (Kind.FLOAT, Kind.BFLOAT, Kind.FLOAT8)
+
+    @property
+    def is_narrow(self) -> bool:
+        """A float that is stored, never computed with: f16, bf16 and those of 8 bits."""
+        return self.is_float and self.bits <= 16
 
     @property
     def is_int(self) -> bool:
@@ -51,20 +58,37 @@ class DType:
     @property
     def precision(self) -> int:
         """Significand bits of a float type, the hidden bit included (f32: 24)."""
-        return {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}[self.name]
+        return _PRECISION[self.name]
+
+    @property
+    def ends(self) -> tuple[int | float, int | float]:
+        """The least and the greatest value of a type: of floats infinite, where there are infinities."""
+        if not self.is_float:
+            return self.limits
+        return (-math.inf, math.inf) if self.has_infinity else (-448.0, 448.0)
+
+    @property
+    def has_infinity(self) -> bool:
+        """Whether a float type has infinities. In f8e4m3, what is beyond its range is NaN."""
+        return self.name != "f8e4m3"
 
     def __call__(self, lanes: int = 1) -> Type:
         return Type(self, lanes)
 
 
+_PRECISION = {"f8e5m2": 3, "f8e4m3": 4, "bf16": 8, "f16": 11, "f32": 24, "f64": 53}
+
 I8, I16, I32, I64 = (DType(f"i{bits}", Kind.INT, bits) for bits in (8, 16, 32, 64))
 U8, U16, U32, U64 = (DType(f"u{bits}", Kind.UINT, bits) for bits in (8, 16, 32, 64))
 F16, F32, F64 = (DType(f"f{bits}", Kind.FLOAT, bits) for bits in (16, 32, 64))
 BF16 = DType("bf16", Kind.BFLOAT, 16)
+# NVIDIA's E4M3 and E5M2 (Micikevicius et al., "FP8 formats for deep learning", 2022).
+F8E4M3, F8E5M2 = (DType(name, Kind.FLOAT8, 8) for name in ("f8e4m3", "f8e5m2"))
 BOOL = DType("bool", Kind.BOOL, 8)
 
 DTYPES: dict[str, DType] = {
-    t.name: t for t in (I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, BOOL)
+    t.name: t
+    for t in (I8, U8, I16, U16, I32, U32, I64, U64, F8E4M3, F8E5M2, F16, BF16, F32, F64, BOOL)
 }
 
 I4, U4 = DType("i4", Kind.INT, 4), DType("u4", Kind.UINT, 4)
@@ -130,7 +154,7 @@ def widen(a: DType, b: DType) -> DType | None:
     if small.bits == large.bits:
         return None
     if small.is_float and large.is_float:
-        return large if large.kind is Kind.FLOAT else None
+        return large if large.kind is Kind.FLOAT or small.kind is Kind.FLOAT8 else None
     if small.kind is large.kind and small.is_int:
         return large
     if small.kind is Kind.UINT and large.kind is Kind.INT:

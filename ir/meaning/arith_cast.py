@@ -10,8 +10,11 @@ from functools import cache
 
 import numpy as np
 
-from hbc.ir.lang.types import BF16, BOOL, DType
-from hbc.ir.meaning.numpy_types import Array, is_bf16, numpy_dtype
+from hbc.ir.lang.types import BF16, BOOL, DType, Kind
+from hbc.ir.meaning.numpy_types import Array, is_of_ml_dtypes, numpy_dtype
+
+_BY_WAY_OF_F32 = (Kind.BFLOAT, Kind.FLOAT8)
+"""What NumPy has by ml_dtypes, which rounds an f32, and all else to one first."""
 
 
 def cast(x: Array, source: DType, target: DType) -> Array:
@@ -30,7 +33,7 @@ def cast(x: Array, source: DType, target: DType) -> Array:
 @cache
 def casting(source: DType, target: DType) -> Callable[[Array], Array]:
     """`cast` between these types."""
-    if source.is_float or target in (BOOL, BF16):
+    if source.is_float or target == BOOL or target.kind in _BY_WAY_OF_F32:
         return lambda x: cast(x, source, target)
     element = numpy_dtype(target)
     return lambda x: x.astype(element)
@@ -39,9 +42,9 @@ def casting(source: DType, target: DType) -> Callable[[Array], Array]:
 def round_to(x: Array, target: DType) -> Array:
     """Floats of any dtype rounded once, to nearest even, to the float type `target`."""
     x = np.asarray(x)
-    if target == BF16 and x.dtype.itemsize > 4:
-        return _to_odd_float32(x).astype(numpy_dtype(BF16))
-    if target == BF16 or is_bf16(x.dtype):
+    if target.kind in _BY_WAY_OF_F32 and x.dtype.itemsize > 4:
+        return _to_odd_float32(x).astype(numpy_dtype(target))
+    if target.kind in _BY_WAY_OF_F32 or is_of_ml_dtypes(x.dtype):
         x = x.astype(np.float32)
     return x.astype(numpy_dtype(target))
 
@@ -57,6 +60,8 @@ def _to_odd_float32(x: Array) -> Array:
 
 
 def _from_integer(x: Array, target: DType) -> Array:
+    if target.kind is Kind.FLOAT8:  # what f32 does not hold is beyond their range
+        return x.astype(np.float32).astype(numpy_dtype(target))
     if target != BF16:
         return x.astype(numpy_dtype(target))
     wide = x.astype(np.uint64 if x.dtype == np.uint64 else np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.operators import FIXED_POINT
-from hbc.ir.lang.types import BF16, BOOL, DType
+from hbc.ir.lang.types import BOOL, DType, Kind
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
@@ -105,10 +105,10 @@ def cast(source: DType, target: DType) -> Callable[[Scalar], Scalar]:
 
 def _directly(source: DType, target: DType) -> Callable[[Scalar], Scalar] | None:
     """The constructor of a NumPy float where that rounds once; None where it may not."""
-    if target == BF16 or (not source.is_float and source.bits > 32):
+    if target.kind is not Kind.FLOAT or (not source.is_float and source.bits > 32):
         return None
     kind: Callable[[Scalar], Scalar] = numpy_dtype(target).type
-    return (lambda a: kind(float(a))) if source == BF16 else kind
+    return (lambda a: kind(float(a))) if source.kind in (Kind.BFLOAT, Kind.FLOAT8) else kind
 
 
 @cache

@@ -14,14 +14,16 @@ import numpy as np
 
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Mode, Subnormals
-from hbc.ir.lang.types import BF16, F32, F64, DType
+from hbc.ir.lang.types import F32, F64, DType, Kind
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-LEAST_EXPONENT = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}  # of normal numbers
-LARGEST_EXPONENT = {"f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
+LEAST_EXPONENT = {  # of normal numbers
+    "f8e4m3": -6, "f8e5m2": -14, "f16": -14, "bf16": -126, "f32": -126, "f64": -1022,
+}  # fmt: skip
+LARGEST_EXPONENT = {"f8e4m3": 8, "f8e5m2": 15, "f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
 
 
 @record
@@ -66,7 +68,10 @@ class Arithmetic:
         elif self.mode is Mode.ODD:
             rounded = round_to_odd(exact, self.element)
         else:
-            if self.element == BF16:  # NumPy goes by f32 and would round to nearest twice
+            if self.element.kind in (
+                Kind.BFLOAT,
+                Kind.FLOAT8,
+            ):  # NumPy goes by f32 and would round to nearest twice
                 exact = round_to_odd(exact, F32)
             rounded = exact.astype(numpy_dtype(self.element)).astype(np.float64)
         if self.subnormals is Subnormals.KEPT:

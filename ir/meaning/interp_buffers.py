@@ -159,7 +159,9 @@ def argument(name: str, array: Array, output: bool, strict: bool, empty: bool) -
     if array.size == 0:
         return allocated(name, np.zeros(0, array.dtype), strict)
     span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))
-    flat = np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+    # As unsigned integers: NumPy has no text for f8e5m2 by which arrays are passed on.
+    bits = array.view(f"u{array.itemsize}")
+    flat = np.lib.stride_tricks.as_strided(bits, (span,), (array.itemsize,)).view(array.dtype)
     state = bytearray([GAP]) * span
     states = np.frombuffer(state, np.uint8)
     inside = np.lib.stride_tricks.as_strided(states, array.shape, strides)

@@ -93,14 +93,18 @@ def test_rows_that_lie_apart_are_read_and_written_in_place(gemm: Any) -> None:
     [
         ("f16", "f2"), ("f32", "f4"), ("f64", "f8"), ("i8", "i1"), ("u8", "u1"), ("i16", "i2"),
         ("u16", "u2"), ("i32", "i4"), ("u32", "u4"), ("i64", "i8"), ("bf16", ml_dtypes.bfloat16),
+        ("f8e4m3", ml_dtypes.float8_e4m3fn), ("f8e5m2", ml_dtypes.float8_e5m2),
     ],
 )  # fmt: skip
 def test_every_element_type(name: str, dtype: Any) -> None:
     kernel = hbc.compile(TYPED, target="c", T=name)
-    a = full_range((37,), np.dtype(dtype) if name != "bf16" else "f4").astype(dtype)
+    theirs = name.startswith(("bf16", "f8"))
+    a = full_range((37,), "f4" if theirs else np.dtype(dtype)).astype(dtype)
     with np.errstate(over="ignore"):
         want = a + a
-    assert np.array_equal(kernel(a), want)
+    found = kernel(a)
+    assert found.dtype == want.dtype
+    np.testing.assert_array_equal(found, want)
 
 
 def test_several_outputs_are_a_dictionary() -> None:
@@ -252,13 +256,23 @@ def test_what_has_the_buffer_protocol() -> None:
         kernel(values, out=memoryview(bytes(28)).cast("f"))
 
 
-def test_a_bf16_tensor() -> None:
-    kernel = hbc.compile(TYPED, target="c", T="bf16")
-    a = full_range((9,), "f4").astype(ml_dtypes.bfloat16)
+@pytest.mark.parametrize(
+    ("name", "theirs", "bits"),
+    [
+        ("bf16", "bfloat16", "u2"),
+        ("f8e4m3", "float8_e4m3fn", "u1"),
+        ("f8e5m2", "float8_e5m2", "u1"),
+    ],
+)
+def test_a_tensor_of_narrow_floats(name: str, theirs: str, bits: str) -> None:
+    kernel = hbc.compile(TYPED, target="c", T=name)
+    a = np.linspace(-100, 100, 9, dtype="f4").astype(getattr(ml_dtypes, theirs))
     want = np.zeros_like(a)
-    kernel(Tensor(a, "bfloat16"), out=Tensor(want, "bfloat16"))
+    kernel(Tensor(a, theirs), out=Tensor(want, theirs))
     assert np.array_equal(want, a + a)
-    assert np.array_equal(kernel(a.view(np.uint16)), a + a)
+    assert np.array_equal(kernel(a.view(bits)), a + a)
+    with pytest.raises(hbc.ArgumentError, match=f"astype.ml_dtypes.{theirs}"):
+        kernel(a.astype("f4"))
 
 
 def read_only(array: Any) -> Any:

@@ -142,6 +142,23 @@ def test_ends_of_floats() -> None:
         kernel(65520, 0)
 
 
+def test_ends_of_floats_of_8_bits() -> None:
+    kernel = hbc.compile(
+        "input g: f8e4m3\ninput b: f8e5m2\noutput y: f32[2]\ny[i] = f32(g) + f32(b) * f32(i)"
+    )
+    np.testing.assert_array_equal(kernel(448, 0), np.float32([448, 448]))
+    np.testing.assert_array_equal(kernel(464, 0), np.float32([448, 448]))
+    np.testing.assert_array_equal(kernel(1, -np.inf), np.float32([np.nan, -np.inf]))
+    np.testing.assert_array_equal(kernel(2.0**-9, 0.1), np.float32([2.0**-9, 2.0**-9 + 0.09375]))
+    assert np.isnan(kernel(float("nan"), 1)).all()
+    with pytest.raises(ValueError, match="`g` is 465, which is too large for f8e4m3"):
+        kernel(465, 0)
+    with pytest.raises(ValueError, match="`g` is inf, which is too large for f8e4m3"):
+        kernel(np.inf, 0)
+    with pytest.raises(ValueError, match="`b` is 61440, which is too large for f8e5m2"):
+        kernel(1, 61440)
+
+
 def test_numbers_of_python_are_rounded_as_those_of_numpy() -> None:
     """Which take another way to the code."""
     kernel = hbc.compile("input g: f32\ninput d: f64\noutput y: f64[2]\ny[i] = f64(g) + d * f64(i)")

@@ -6,7 +6,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from PIL import Image as Pillow
@@ -15,7 +14,21 @@ from hbc.cli.files.data import read_array, write_array
 from hbc.frontend.program.funcs import Image
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.lang.nodes import Expr, Var, const_index
-from hbc.ir.lang.types import BF16, BOOL, DTYPES, F16, F32, F64, I16, I32, U8, U16, DType
+from hbc.ir.lang.types import (
+    BF16,
+    BOOL,
+    DTYPES,
+    F8E4M3,
+    F8E5M2,
+    F16,
+    F32,
+    F64,
+    I16,
+    I32,
+    U8,
+    U16,
+    DType,
+)
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
 RANDOM = np.random.default_rng(1)
@@ -63,11 +76,12 @@ def test_npy_in_other_orders(tmp_path: Path) -> None:
     assert np.array_equal(loaded, values)
 
 
-def test_npy_of_bfloat16_as_numpy_saves_it(tmp_path: Path) -> None:
-    values = array(BF16, 5)
+@pytest.mark.parametrize("element", [BF16, F8E4M3, F8E5M2], ids=str)
+def test_npy_of_ml_dtypes_as_numpy_saves_it(tmp_path: Path, element: DType) -> None:
+    values = array(element, 5)
     np.save(tmp_path / "a.npy", values)
-    loaded = read_array(tmp_path / "a.npy", image(BF16, "N")).array
-    assert loaded.dtype == ml_dtypes.bfloat16
+    loaded = read_array(tmp_path / "a.npy", image(element, "N")).array
+    assert loaded.dtype == values.dtype
     assert np.array_equal(loaded, values)
 
 
@@ -76,6 +90,8 @@ def test_npy_of_bfloat16_as_numpy_saves_it(tmp_path: Path) -> None:
     [
         (np.zeros(3, np.float64), image(F32, "N"), "holds float64, but `A` is f32"),
         (np.zeros(3, np.int16), image(BF16, "N"), "holds int16, but `A` is bf16"),
+        (np.zeros(3, np.int8), image(F8E5M2, "N"), "holds int8, but `A` is f8e5m2"),
+        (np.zeros(3, np.float32), image(F8E4M3, "N"), r"ml_dtypes.float8_e4m3fn\).view\(np.uint8"),
         (np.zeros(3, np.float32), image(F32, "M", "N"), r"has 1 dimension \[3\], but `A` has 2"),
         (np.zeros((1, 3), np.float32), image(F32, "N"), r"has 2 dimensions \[1, 3\]"),
     ],

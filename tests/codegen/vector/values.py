@@ -71,13 +71,13 @@ def _random(rng: np.random.Generator, t: DType, count: int) -> Array:
 
 @cache
 def bit_patterns(t: DType) -> Array:
-    """Every value of a 16-bit type."""
-    return np.arange(1 << 16).astype(np.uint16).view(numpy_dtype(t))
+    """Every value of a type of 8 or 16 bits, in 2^16 elements."""
+    return np.arange(1 << 16).astype(bits_dtype(t)).view(numpy_dtype(t))
 
 
 @cache
 def around_halves(t: DType, wide: DType) -> Array:
-    """For every value of a 16-bit float type: itself, the middle between it and the next one, and
+    """For every value of a float type of 8 or 16 bits: itself, the middle between it and the next one, and
     the neighbours of that middle in `wide` (f32 or f64)."""
     held = numpy_dtype(wide)
     with np.errstate(all="ignore"):

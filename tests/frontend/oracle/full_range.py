@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 
 from hbc.frontend.program.funcs import Fill
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.types import BOOL, F16, F64, I64, DType
+from hbc.ir.lang.types import BOOL, I64, DType
 from hbc.ir.meaning.arith_cast import cast, round_to
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
@@ -59,10 +60,9 @@ def special_values(element: DType, shape: Shape, rng: np.random.Generator) -> Ar
 
 
 def _float_extremes(element: DType) -> Array:
-    high = {F16: 15, F64: 1023}.get(element, 127)
-    largest = float(np.ldexp(2 - 2.0 ** (1 - element.precision), high))
-    normal = float(np.ldexp(1.0, 1 - high))
-    one_side = [np.inf, 0.0, largest, normal, normal / 8]
+    known = ml_dtypes.finfo(numpy_dtype(element))
+    one_side = [np.inf, 0.0, known.max, known.smallest_normal, known.smallest_subnormal]
+    one_side = [float(v) for v in one_side]
     return round_to(np.array([np.nan, *one_side, *(-v for v in one_side)]), element)
 
 

@@ -201,6 +201,25 @@ PROGRAMS = {
         O[y, x] = (I[y, x] * I[y, x] + I[y, x]) / f16(3.5)
         P[y, x] = exp(J[y, x] * bf16(0.25)) - J[y, x]
     """,
+    "of 8 bits": """
+        size M, N
+        input I: f8e4m3[M, N]
+        input J: f8e5m2[M, N]
+        output O: f8e4m3[M, N]
+        output P: f8e5m2[M, N]
+        output S: f8e4m3[M]
+        output T: f32[M]
+        output U: f8e4m3[M]
+        reduce r in N
+        O[y, x] = (I[y, x] * I[y, x] + I[y, x]) / f8e4m3(3.5)
+        P[y, x] = exp(J[y, x] * f8e5m2(0.25)) - f8e5m2(f32(I[y, x]) * 300)
+        S[y] = 0
+        S[y] += I[y, r] * f8e4m3(0.125)
+        T[y] = 0
+        T[y] += f32(I[y, r]) * f32(J[y, r])
+        U[y] = lowest
+        U[y] max= I[y, r]
+    """,
     "double": """
         size M, N
         input I: f64[M, N]

@@ -1,4 +1,5 @@
-"""Pins that bf16 alone loads the library that has it, and how its arrays are told from others."""
+"""Pins that bf16 and floats of 8 bits alone load the library that has them, and how their arrays are told
+from others."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ import sys
 import ml_dtypes
 import numpy as np
 
-from hbc.ir.meaning.numpy_types import is_bf16
+from hbc.ir.meaning.numpy_types import is_of_ml_dtypes
 
+THEIRS = (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
 ROUNDED = """
 import sys
 import numpy as np
@@ -25,6 +27,6 @@ def test_floats_are_rounded_without_the_library_of_bf16() -> None:
     subprocess.run([sys.executable, "-c", ROUNDED], check=True, timeout=60)
 
 
-def test_arrays_of_bf16_are_known() -> None:
-    assert is_bf16(np.dtype(ml_dtypes.bfloat16))
-    assert not any(map(is_bf16, map(np.dtype, ("f2", "f4", "u2", "V2"))))
+def test_arrays_of_that_library_are_known() -> None:
+    assert all(map(is_of_ml_dtypes, map(np.dtype, THEIRS)))
+    assert not any(map(is_of_ml_dtypes, map(np.dtype, ("f2", "f4", "u1", "u2", "V1", "V2"))))

@@ -32,4 +32,4 @@
 ((identifier) @function.builtin
   (#any-of? @function.builtin "abs" "ceil" "clamp" "clamp_edge" "constant" "cos" "exp" "exp2" "file" "floor" "log" "max" "min" "mirror" "ramp" "random" "round" "rsqrt" "select" "sin" "sqrt" "tanh" "tf32" "wrap" "zero_edge"))
 ((identifier) @type.builtin
-  (#any-of? @type.builtin "bf16" "bool" "f16" "f32" "f64" "i16" "i32" "i4" "i64" "i8" "u16" "u32" "u4" "u64" "u8"))
+  (#any-of? @type.builtin "bf16" "bool" "f16" "f32" "f64" "f8e4m3" "f8e5m2" "i16" "i32" "i4" "i64" "i8" "u16" "u32" "u4" "u64" "u8"))
