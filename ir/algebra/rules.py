@@ -12,7 +12,7 @@ from typing import Final
 from hbc.ir.algebra.bounds import prove
 from hbc.ir.algebra.facts import Facts
 from hbc.ir.algebra.rewrite import Bindings, Guard, Rewriter, Rule
-from hbc.ir.lang import build
+from hbc.ir.lang import build, fold
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType, Kind, widen
 
@@ -96,14 +96,15 @@ def keeps_low_bits(t: str, u: str, x: str) -> Guard:
 
 
 def has_exact_inverse(c: str) -> Guard:
-    """A float literal that is a power of two, far from the ends of the exponent range."""
+    """A float literal that is a power of two, far from the ends of the exponent range, as its inverse is."""
 
     def guard(bindings: Bindings, _: Facts) -> bool:
         e = _expr(bindings, c)
         value = build.const_value(e)
         if not e.type.element.is_float or not isinstance(value, float) or not value:
             return False
-        return abs(math.frexp(value)[0]) == 0.5 and 2**-12 < abs(value) < 2**12
+        known = fold.round_to(1 / value, e.type.element) == 1 / value  # not 512 as f8e4m3
+        return known and abs(math.frexp(value)[0]) == 0.5 and 2**-12 < abs(value) < 2**12
 
     return guard
 

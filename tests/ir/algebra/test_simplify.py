@@ -104,6 +104,9 @@ def test_kernels_do_the_same_and_the_result_is_final(r: Random) -> None:
         ("max(min(i32(x:u8), 300:i32), -5:i32)", "i32(x:u8)"),
         ("x:f32 / 4.0:f32", "x:f32 * 0.25:f32"),
         ("x:f32 / 3.0:f32", "x:f32 / 3.0:f32"),
+        ("x:f8e4m3 / 256.0:f8e4m3", "x:f8e4m3 * 0.004:f8e4m3"),
+        ("x:f8e4m3 / 0.00195:f8e4m3", "x:f8e4m3 / 0.002:f8e4m3"),  # no 512
+        ("x:f8e5m2 / 0.00195:f8e5m2", "x:f8e5m2 * 5e+02:f8e5m2"),
         ("x:f32 + 0.0:f32", "x:f32 + 0.0:f32"),
         ("x:f32 * 0.0:f32", "x:f32 * 0.0:f32"),
         ("x:i32 * 0:i32", "0:i32"),

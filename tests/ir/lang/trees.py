@@ -32,6 +32,8 @@ from hbc.ir.lang.nodes import (
 from hbc.ir.lang.types import (
     BF16,
     BOOL,
+    F8E4M3,
+    F8E5M2,
     F16,
     F32,
     F64,
@@ -52,7 +54,7 @@ from hbc.ir.meaning.numpy_types import numpy_dtype
 
 INDEX_NAMES = ("i", "j", "k", "N", "W")
 SMALL = (I8, U8, I16, U16, I32, U32)
-FLOATS = (F16, BF16, F32, F64)
+FLOATS = (F8E4M3, F8E5M2, F16, BF16, F32, F64)
 BUFFER_SIZE = 16
 ARITHMETIC = (Op.ADD, Op.ADD, Op.SUB, Op.MUL, Op.MIN, Op.MAX)
 INTEGER = (*ARITHMETIC, Op.DIV, Op.MOD, Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR)
