@@ -15,8 +15,6 @@ BOUNDS = "the compiler finds what is computed; `bound(i, 0, 64)` promises it"
 FOREIGN_DIRECTIVES: dict[str, str] = {
     "memoize": "results are not kept between calls: make it an output, and an input of the next kernel",
     "clone_in": "a copy that one reader has is `f.in(g)`, scheduled like a Func: `f.in(g).compute_at(g, i)`",
-    "hoist_storage": "storage is made once per call, or once per iteration of `store_at`'s loop",
-    "hoist_storage_root": "write `store_root()`: storage is then made once per call",
     "store_with": "each Func has storage of its own: an update writes over the step before in place",
     "async": "Funcs run one after the other; on GPUs `pipeline(k, 2)` copies ahead",
     "ring_buffer": "on GPUs `pipeline(k, 2)` keeps several stages of a copy; elsewhere " + STORAGE,

@@ -29,6 +29,12 @@ def check_gpu(plan: Plan) -> Iterator[Diagnostic]:
             for variant in (stage, *(special for _, special in stage.special)):
                 yield from _loops(plan, f, variant)
                 yield from _prefetches(variant)
+        if f.hoist is not None:
+            yield Diagnostic(
+                f"the memory of `{f.func.name}` is hoisted, and this is for a GPU: a block or thread has its "
+                "memory for as long as it runs", getattr(f.hoist, "span", None) or f.span,
+                "leave `hoist_storage` out",
+            )  # fmt: skip
         yield from _level(plan, f)
         yield from _memory(plan, f)
         yield from check_swizzle(plan, f)

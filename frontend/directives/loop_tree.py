@@ -80,6 +80,9 @@ def _level(shown: _Shown, level: Level, depth: int) -> list[str]:
             anew = shown.anew[f.func.name]
             how = f"and computed anew each time: {anew}" if anew else "reused by the loops inside"
             lines.append(f"{pad}store {names(f.func)}{_memory(f)} here, {how}")
+    for f in plan.values():
+        if f.hoist is not None and f.hoist == level:
+            lines.append(f"{pad}memory of {names(f.func)} here")
     for nests in nests_at(plan, level):
         funcs = [plan[n] for n in dict.fromkeys(stage.func for nest in nests for stage in nest)]
         listed = ", ".join(f"{names(f.func)}{_whole(level, images, f)}{_memory(f)}" for f in funcs)

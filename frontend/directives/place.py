@@ -50,6 +50,16 @@ def store_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     return replace(f, store=Root(d.span))
 
 
+def hoist_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Memory is allocated once for all iterations of loops inside `loop`, each of which has it to itself."""
+    return replace(f, hoist=_level(plan, f, d))
+
+
+def hoist_storage_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Memory is allocated once for the whole call, and each iteration has it to itself."""
+    return replace(f, hoist=Root(d.span))
+
+
 def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """Where the values live: registers, stack, heap, shared, or the tiles of instructions."""
     name = names(d, 1)[0]

@@ -93,6 +93,7 @@ L, N, F = Kind.LOOP, Kind.NEW, Kind.FACTOR
 LOOP_OR_SPLIT = ((L,), (L, F))
 NOTHING: tuple[tuple[Kind, ...], ...] = ((),)
 COMPUTED, STORED = "where `{0}` is computed", "where `{0}` is stored"
+HOISTED = "where the memory of `{0}` is allocated"
 
 _ROWS = (
     # Loops
@@ -121,6 +122,10 @@ _ROWS = (
     Row("store_at(C, i)", ((Kind.STAGE, L),), OnFunc(place.store_at), "store_at(g, i), store_root()",
         once=STORED),
     Row("store_root()", NOTHING, OnFunc(place.store_root), "store_at(g, i), store_root()", once=STORED),
+    Row("hoist_storage(C, i)", ((Kind.STAGE, L),), OnFunc(place.hoist_storage),
+        "hoist_storage(g, i), hoist_storage_root()", once=HOISTED),
+    Row("hoist_storage_root()", NOTHING, OnFunc(place.hoist_storage_root),
+        "hoist_storage(g, i), hoist_storage_root()", once=HOISTED),
     Row("store_in(stack)", ((Kind.MEMORY,),), OnFunc(place.store_in),
         "store_in(registers | stack | heap | amx_tile | shared)", once="which memory `{0}` is in"),
     Row("bound(i, 0, 64)", ((L, Kind.INDEX, Kind.EXTENT),), OnFunc(place.bound, outputs=True),

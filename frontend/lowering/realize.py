@@ -17,6 +17,7 @@ from hbc.frontend.plans.scan import scan_of
 from hbc.frontend.regions.boxes import Site, boxes_at, stage_box
 from hbc.frontend.regions.fold import Probe, check_folds, fold_factors, probe_of
 from hbc.frontend.regions.folds_asked import initial_box, steps_folds, window_folds
+from hbc.frontend.regions.hoisted import lifted
 from hbc.frontend.regions.joined import in_one
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.padded_extents import PaddedExtents, padded_box, padded_extents
@@ -41,6 +42,17 @@ Rest = Callable[[Scope], ir.Stmt]
 
 def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
     """The Funcs stored and computed at this level, callees first, then the rest of the body."""
+    body = _realized(program, site, scope, rest)
+    for f in program.plan.values():
+        for one in alone(f) if f.hoist == site.level else ():
+            buffers = frozenset(program.buffers.get(one.func.name, ()))
+            allocate, body = lifted(one, buffers, body)
+            if allocate is not None:
+                body = replace(allocate, memory=memory_of(one, allocate.extent), body=body)
+    return body
+
+
+def _realized(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
     plan, on_gpu = program.plan, program.target.machine == GPU
     computed = [f for f in plan.values() if f.compute == site.level]
     stored = [f for f in plan.values() if store_level(f) == site.level]
@@ -80,6 +92,8 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
             buffer = scope.fresh(one.func.name, "buffer")
             storage, size = func_storage(one, buffer, stored_box, scope.ranges, folds)
             scope = scope.store(one.func.name, storage)
+            if f.hoist is not None:
+                program.buffers.setdefault(one.func.name, set()).add(buffer)
             allocations.append((one, storage, size))
     produced = [
         _produce(program, site, group, boxes, asked, windows, padded, scope) for group in nests

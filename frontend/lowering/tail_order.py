@@ -63,5 +63,5 @@ def _holds_funcs(nest: Nest, loops: tuple[Loop, ...], plan: Plan) -> bool:
     )
 
 
-def _levels(f: FuncPlan) -> tuple[object, object]:
-    return f.compute, f.store
+def _levels(f: FuncPlan) -> tuple[object, ...]:
+    return f.compute, f.store, f.hoist

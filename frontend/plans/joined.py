@@ -46,7 +46,8 @@ def join(plan: Plan) -> list[Diagnostic]:
             plan[s.func] = replace(f, stages=stages)
     for name, f in plan.items():
         store = None if f.store is None else _of_leader(plan, f.store)
-        plan[name] = replace(f, compute=_of_leader(plan, f.compute), store=store)
+        hoist = None if f.hoist is None else _of_leader(plan, f.hoist)
+        plan[name] = replace(f, compute=_of_leader(plan, f.compute), store=store, hoist=hoist)
     return wrong
 
 

@@ -102,13 +102,20 @@ def check_levels(plan: Plan) -> Iterator[Diagnostic]:
                 (f.store.span if isinstance(f.store, At) else None) or f.span,
                 "`store_at` must name the same loop as `compute_at` or one around it",
             )
+        stored = f.compute if f.store is None else f.store
+        if f.hoist is not None and not _encloses(plan, f.hoist, stored):
+            yield Diagnostic(
+                f"the memory of `{name}` would be allocated inside of where it is stored",
+                (f.hoist.span if isinstance(f.hoist, At | Root) else None) or f.span,
+                "`hoist_storage` must name a loop around those of `store_at` and `compute_at`",
+            )
         yield from check_shared_storage(plan, f)
         yield from _vector_levels(plan, f)
         yield from _special_levels(plan, f)
 
 
 def _vector_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
-    for level in (f.compute, f.store):
+    for level in (f.compute, f.store, f.hoist):
         if isinstance(level, At):
             around = [_vector_around(stage, level.loop) for stage in _variants(plan, level)]
             if vector := next(filter(None, around), None):
@@ -133,7 +140,7 @@ def _variants(plan: Plan, level: At) -> tuple[StagePlan, ...]:
 
 def _special_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     """The loop must be there in the general loops and in every special copy of them."""
-    for level in (f.compute, f.store):
+    for level in (f.compute, f.store, f.hoist):
         if isinstance(level, At):
             variants = _variants(plan, level)
             if any(variant.loop(level.loop) is None for variant in variants):

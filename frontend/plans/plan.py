@@ -175,6 +175,7 @@ class FuncPlan:
     stages: tuple[StagePlan, ...]
     compute: Level
     store: Level | None = None  # None: where it is computed
+    hoist: Level | None = None  # where its memory is asked for; None: where it is stored
     memory: Memory = Memory.AUTO
     storage_order: tuple[str, ...] = ()  # outermost first
     pads: tuple[tuple[str, int], ...] = ()

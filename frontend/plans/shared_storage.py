@@ -14,6 +14,17 @@ CONCURRENT = ir.GPU_LOOPS | {ir.LoopKind.PARALLEL}
 def check_shared_storage(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     """Threads compute what they need, also what others need; none may write where others read."""
     name = f.func.name
+    stored = f.compute if f.store is None else f.store
+    for func, loop in _between(plan, f.hoist, stored):
+        if loop.kind is ir.LoopKind.PARALLEL:
+            yield Diagnostic(
+                f"the memory of `{name}` is hoisted out of the parallel loop `{loop.name}` of `{func}`: "
+                "threads would write to the same",
+                (f.hoist.span if isinstance(f.hoist, At | Root) else None) or f.span,
+                f"`{name}.hoist_storage({func}, {loop.name})` is as far out as it goes",
+                () if loop.span is None else (Note("made parallel here", loop.span),),
+            )
+            return
     between = list(_between(plan, f.store, f.compute))
     blocks = [
         x for x in between if x[1].kind is ir.LoopKind.BLOCK

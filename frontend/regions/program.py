@@ -26,7 +26,7 @@ class Program:
     the names of the outputs. `known` are forms over the sizes that are not negative, as
     the entry point tests; `checks` collects more conditions for it. `roots`: by the name of each
     loop that was made, the variables that it runs over. `unfolded`: Funcs whose memory does not wrap
-    round."""
+    round. `buffers`: those that hold each array whose memory is hoisted."""
 
     plan: Plan
     target: Target
@@ -38,6 +38,7 @@ class Program:
     roots: dict[str, frozenset[str]] = field(default_factory=dict)
     padding: Padding = field(default_factory=Padding)
     unfolded: frozenset[str] = frozenset()
+    buffers: dict[str, set[str]] = field(default_factory=dict)
 
 
 @record

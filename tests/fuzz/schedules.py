@@ -162,6 +162,12 @@ def place(plan: Plan, node: Node) -> None:
         node.level = pick(c, levels)
         directives = [f".compute_at({level_text(plan, node.level)})"]
         directives += store(plan, node)
+        if chance(c, 10):
+            around = outside(plan.nodes, node)
+            far = (
+                f"({level_text(plan, pick(c, around))})" if around and chance(c, 60) else "_root()"
+            )
+            directives.append(f".hoist_storage{far}")
     if kind == "at" and node.level == levels[-1] and len(directives) == 1 and chance(c, 10):
         node.registers = True
         directives.append(".store_in(registers)")
@@ -173,8 +179,8 @@ def place(plan: Plan, node: Node) -> None:
         directives.append(f".reorder_storage({', '.join(order)})")
     if node.variables and chance(c, 8):
         directives.append(f".pad_storage({pick(c, node.variables)}, {pick(c, (8, 3, 4, 16))})")
-    around = len(directives) > 1 and directives[1].startswith(".store_")
-    chances = 20 if around else 6 * any(stage.scan for stage in node.stages)
+    slides = len(directives) > 1 and directives[1].startswith(".store_")
+    chances = 20 if slides else 6 * any(stage.scan for stage in node.stages)
     if node.variables and chance(c, chances):  # often refused: what is kept must be enough
         directives.append(f".fold_storage({pick(c, node.variables)}, {pick(c, (4, 8, 3, 16, 32))})")
     plan.lines.append(f"{node.text}{''.join(directives)}")
