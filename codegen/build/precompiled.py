@@ -45,7 +45,7 @@ def precompiled(
             str(beside),
         ]
         try:
-            answer = run_tool(command)
+            answer = run_tool(command, temporary=folder)
         except ToolError:
             return ()
         if answer.returncode != 0 or not beside.exists():

@@ -9,18 +9,21 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.host.held_signals import held_signals
+from hbc.ir.host.scratch import scratch_folder
 from hbc.ir.host.trace import trace
 
 TIMEOUT = 300.0  # seconds; a 10,000-line kernel takes gcc some 20
 PATIENCE = 2.0  # seconds for a compiler to remove its temporary files
 NO_ROOM = os.strerror(errno.ENOSPC)  # as compilers and assemblers say it
 _TRANSLATIONS = ("LC_ALL", "LANGUAGE")
+_TEMPORARY = ("TMPDIR", "TMP", "TEMP")  # how compilers are told of a folder
 _FIRST_BUILD = (
     "for a system that it has not built for, zig first compiles a C library, two minutes on an idle "
     "processor: run it again, what is done is kept"
@@ -52,15 +55,15 @@ def _called(arguments: Sequence[str]) -> str:
 
 
 def run_tool(
-    arguments: Sequence[str], timeout: float = TIMEOUT
+    arguments: Sequence[str], timeout: float = TIMEOUT, temporary: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Its exit status and what it said, bytes that are no UTF-8 replaced. ToolError where it cannot be
-    run, takes too long or is killed."""
+    """Its exit status and what it said, bytes that are no UTF-8 replaced. `temporary`: the folder for its own
+    temporary files. ToolError where it cannot be run, takes too long or is killed."""
     child: subprocess.Popen[bytes] | None = None
     trace(" ".join(arguments))
     try:
         with held_signals():
-            child = _start(arguments)
+            child = _start(arguments, temporary)
         out, said = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as e:
         message = f"`{_called(arguments)}` took longer than {timeout:g} s"
@@ -87,7 +90,9 @@ def run_tool(
 def compile_with(arguments: Sequence[str], made: Path) -> subprocess.CompletedProcess[str]:
     """The same for a tool that is to write the file `made`. ToolError where it fails for reasons of its
     own, or says that it is done and there is no file."""
-    answer = run_tool(arguments)
+    # gcc's driver removes its files when it is ended; what it started may write one after that.
+    with scratch_folder() as own:
+        answer = run_tool(arguments, temporary=own)
     if answer.returncode == 0 and not made.is_file():
         raise ToolError(
             Diagnostic(f"`{arguments[0]}` says that it is done, and wrote no file `{made.name}`")
@@ -110,8 +115,10 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+def _start(arguments: Sequence[str], temporary: Path | None) -> subprocess.Popen[bytes]:
     environment = {k: v for k, v in os.environ.items() if k not in _TRANSLATIONS}
+    if temporary is not None:
+        environment |= dict.fromkeys(_TEMPORARY, str(temporary.absolute()))
     return subprocess.Popen(
         list(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=environment | {"LC_MESSAGES": "C"},  # in the words that are looked for
@@ -128,9 +135,19 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     if sys.platform != "win32":
         end_group(child, signal.SIGKILL)  # also what the driver has left
     child.wait()
+    _wait_for_group(child)
     for pipe in (child.stdout, child.stderr):
         if pipe is not None:
             pipe.close()
+
+
+def _wait_for_group(child: subprocess.Popen[bytes]) -> None:
+    """Until none of a group that was killed is left to write a file; whose parent is gone, the system reaps."""
+    until = time.monotonic() + PATIENCE
+    with suppress(ProcessLookupError, PermissionError):
+        while sys.platform != "win32" and time.monotonic() < until:
+            os.killpg(child.pid, 0)
+            time.sleep(0.002)
 
 
 def end_group(child: subprocess.Popen[bytes], number: int) -> None:

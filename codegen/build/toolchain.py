@@ -146,7 +146,8 @@ def _links_openmp(compiler: Compiler) -> bool:
     with scratch_folder() as folder:
         source, made = folder / "probe.c", folder / "probe"
         source.write_text(program, encoding="ascii")
-        answer = run_tool([*compiler.command, "-fopenmp", str(source), "-o", str(made)])
+        command = [*compiler.command, "-fopenmp", str(source), "-o", str(made)]
+        answer = run_tool(command, temporary=folder)
         return answer.returncode == 0 and made.exists()
 
 

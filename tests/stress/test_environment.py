@@ -20,12 +20,13 @@ from .conftest import ROUNDS, Place, ended
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
 
-# A driver and what it starts, as gcc and cc1; both leave files where compilers do.
+# A driver and what it starts, as gcc and cc1; both leave files where compilers do, the second also when the
+# first has removed them.
 SLOW = """#!/bin/sh
 [ "$1" = --version ] && { echo gcc 12; exit 0; }
 touch "$TMPDIR/ccSLOW.s"
 trap 'rm -f "$TMPDIR/ccSLOW.s"; exit 1' TERM INT
-sleep 600 &
+(trap 'touch "$TMPDIR/ccLATE.s"; exit 1' TERM; sleep 600 & wait) &
 echo $$ $! >"$PIDS.part"
 mv "$PIDS.part" "$PIDS"
 wait
