@@ -142,7 +142,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def _wait_for_group(child: subprocess.Popen[bytes]) -> None:
-    """Until none of a group that was killed is left to write a file; whose parent is gone, the system reaps."""
+    """Until none of a group that was killed is left to write a file."""
     until = time.monotonic() + PATIENCE
     with suppress(ProcessLookupError, PermissionError):
         while sys.platform != "win32" and time.monotonic() < until:
