@@ -13,6 +13,8 @@ from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.types import (
     BF16,
+    F8E4M3,
+    F8E5M2,
     F16,
     F32,
     FRAGMENT_LANES,
@@ -27,7 +29,7 @@ from hbc.ir.meaning.fragment_layout import Numbers, elements_of
 
 _TYPES = {
     F16: "__half", BF16: "__nv_bfloat16", F32: "float", I8: "signed char", U8: "unsigned char",
-    I32: "int",
+    I32: "int", F8E4M3: "unsigned char", F8E5M2: "unsigned char",
 }  # fmt: skip
 
 

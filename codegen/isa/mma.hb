@@ -9,7 +9,9 @@
 
 feature mma { machine cuda; cpuinfo "sm_80"; flag ""; probe { leaf 80; bit 0 } }
 place mma { machine cuda; memory mma_accumulator; count 24; rows 32; row_bytes 64; lanes 32; header "" }
-target mma "tensor cores of NVIDIA's GPUs since sm_80, by registers" uses mma
+# Factors of 8 bits (`mma_float8.hb`).
+feature mma_sm89 { machine cuda; cpuinfo "sm_89"; flag ""; probe { leaf 89; bit 0 } }
+target mma "tensor cores of NVIDIA's GPUs since sm_80, by registers" uses mma, mma_sm89
 
 instruction mma_m16n8k16_f16(c: f32[16, 8], a: f16[16, 16], b: f16[16, 8]) in mma {
     reduce k in 16

@@ -92,6 +92,30 @@ struct Tf32 {
     operator float() const { return bits_as<float>(bits & 0xffffe000u); }  // the low bits are ignored
 };
 
+// What of a float of 8 bits stands behind the sign, in units of the least number above zero.
+template <int FRACTION>
+float float8_units(int bits)
+{
+    const int exponent = (bits & 0x7f) >> FRACTION, fraction = bits & ((1 << FRACTION) - 1);
+    const int units = exponent == 0 ? fraction : fraction + (1 << FRACTION);
+    return ldexpf(static_cast<float>(bits & 0x80 ? -units : units), exponent == 0 ? 0 : exponent - 1);
+}
+
+struct E4M3 {
+    uint8_t bits;
+    operator float() const { return (bits & 0x7f) == 0x7f ? NAN : ldexpf(float8_units<3>(bits), -9); }
+};
+
+struct E5M2 {
+    uint8_t bits;
+    operator float() const
+    {
+        if ((bits & 0x7c) == 0x7c)
+            return bits & 3 ? NAN : bits & 0x80 ? -INFINITY : INFINITY;
+        return ldexpf(float8_units<2>(bits), -16);
+    }
+};
+
 // Products are exact and are summed in `SUM` from the first k on; `T`, `U` and `D` are the stored types.
 template <class T, class U, class D, class SUM, int K>
 void multiply(void **requests, unsigned present)
@@ -167,6 +191,10 @@ CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_f16, __half, __half, float, float, 16, float, 
 CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_bf16, __nv_bfloat16, __nv_bfloat16, float, float, 16, float, 4)
 CUDA_CPU_MMA(ptx_mma_m16n8k16_f16_f16, __half, __half, __half, float, 16, unsigned, 2)
 CUDA_CPU_MMA(ptx_mma_m16n8k8_f32_tf32, cuda_on_cpu::Tf32, cuda_on_cpu::Tf32, float, float, 8, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_f32_e4m3, cuda_on_cpu::E4M3, cuda_on_cpu::E4M3, float, float, 32, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_f32_e5m2, cuda_on_cpu::E5M2, cuda_on_cpu::E5M2, float, float, 32, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_f32_e4m3_e5m2, cuda_on_cpu::E4M3, cuda_on_cpu::E5M2, float, float, 32, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_f32_e5m2_e4m3, cuda_on_cpu::E5M2, cuda_on_cpu::E4M3, float, float, 32, float, 4)
 CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_s8, int8_t, int8_t, int, int, 32, int, 4)
 CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_u8, uint8_t, uint8_t, int, int, 32, int, 4)
 CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_u8_s8, uint8_t, int8_t, int, int, 32, int, 4)
@@ -184,6 +212,10 @@ CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_s8_u8, int8_t, uint8_t, int, int, 32, int, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_f16, ptx_mma_m16n8k16_f32_f16, float, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_bf16, ptx_mma_m16n8k16_f32_bf16, float, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k16_f16_f16, ptx_mma_m16n8k16_f16_f16, unsigned, 2)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e4m3, ptx_mma_m16n8k32_f32_e4m3, float, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e5m2, ptx_mma_m16n8k32_f32_e5m2, float, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e4m3_e5m2, ptx_mma_m16n8k32_f32_e4m3_e5m2, float, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e5m2_e4m3, ptx_mma_m16n8k32_f32_e5m2_e4m3, float, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8, ptx_mma_m16n8k32_s32_s8, int, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8, ptx_mma_m16n8k32_s32_u8, int, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8_s8, ptx_mma_m16n8k32_s32_u8_s8, int, 4)

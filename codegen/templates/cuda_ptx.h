@@ -60,11 +60,11 @@ __device__ __forceinline__ void ptx_ldmatrix_trans_x4(unsigned (&d)[4], const vo
 }
 
 // D = A B + C for A 16 x K by rows, B K x 8 by columns; the fragments are those of the PTX ISA.
-#define PTX_MMA_F32(NAME, SHAPE, TYPE) \
+#define PTX_MMA_F32(NAME, SHAPE, A, B) \
     __device__ __forceinline__ void NAME( \
         float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4]) \
     { \
-        asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPE "." TYPE ".f32 " \
+        asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." A "." B ".f32 " \
                      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};" \
                      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), \
@@ -82,11 +82,11 @@ __device__ __forceinline__ void ptx_ldmatrix_trans_x4(unsigned (&d)[4], const vo
                        "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3])); \
     }
 
-PTX_MMA_F32(ptx_mma_m16n8k16_f32_f16, "m16n8k16", "f16")
+PTX_MMA_F32(ptx_mma_m16n8k16_f32_f16, "m16n8k16", "f16", "f16")
 
-PTX_MMA_F32(ptx_mma_m16n8k16_f32_bf16, "m16n8k16", "bf16")
+PTX_MMA_F32(ptx_mma_m16n8k16_f32_bf16, "m16n8k16", "bf16", "bf16")
 
-PTX_MMA_F32(ptx_mma_m16n8k8_f32_tf32, "m16n8k8", "tf32")
+PTX_MMA_F32(ptx_mma_m16n8k8_f32_tf32, "m16n8k8", "tf32", "tf32")
 
 // The nearest number with 10 bits of significand, ties away from zero.
 __device__ __forceinline__ unsigned ptx_tf32(float x)
@@ -111,6 +111,14 @@ __device__ __forceinline__ void ptx_mma_m16n16k8_f32_f32(
     ptx_mma_m16n8k8_f32_f32(ptx_part<0, 4>(d), a, ptx_part<0, 2>(b), ptx_part<0, 4>(c));
     ptx_mma_m16n8k8_f32_f32(ptx_part<4, 4>(d), a, ptx_part<2, 2>(b), ptx_part<4, 4>(c));
 }
+
+PTX_MMA_F32(ptx_mma_m16n8k32_f32_e4m3, "m16n8k32", "e4m3", "e4m3")
+
+PTX_MMA_F32(ptx_mma_m16n8k32_f32_e5m2, "m16n8k32", "e5m2", "e5m2")
+
+PTX_MMA_F32(ptx_mma_m16n8k32_f32_e4m3_e5m2, "m16n8k32", "e4m3", "e5m2")
+
+PTX_MMA_F32(ptx_mma_m16n8k32_f32_e5m2_e4m3, "m16n8k32", "e5m2", "e4m3")
 
 PTX_MMA_S32(ptx_mma_m16n8k32_s32_s8, "m16n8k32", "s8", "s8")
 
@@ -145,6 +153,14 @@ PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_f16, ptx_mma_m16n8k16_f32_f16, float, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_bf16, ptx_mma_m16n8k16_f32_bf16, float, 4)
 
 PTX_MMA_TWICE(ptx_mma_m16n16k16_f16_f16, ptx_mma_m16n8k16_f16_f16, unsigned, 2)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e4m3, ptx_mma_m16n8k32_f32_e4m3, float, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e5m2, ptx_mma_m16n8k32_f32_e5m2, float, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e4m3_e5m2, ptx_mma_m16n8k32_f32_e4m3_e5m2, float, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_f32_e5m2_e4m3, ptx_mma_m16n8k32_f32_e5m2_e4m3, float, 4)
 
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8, ptx_mma_m16n8k32_s32_s8, int, 4)
 

@@ -158,19 +158,24 @@ def test_does_what_is_described(kind: tuple[str, ...], tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids="_".join)
 @pytest.mark.usefixtures("nvcc")
 def test_nvcc_takes_it(kind: tuple[str, ...], tmp_path: Path) -> None:
-    used = build_cuda(source_of(of_kind(kind)), tmp_path / "each.cubin", "cubin", ("sm_80",))
+    archs = able_archs(of_kind(kind), ("sm_80", "sm_90"))[:1]
+    assert archs == ("sm_90" if "f8" in "".join(kind) else "sm_80",)
+    used = build_cuda(source_of(of_kind(kind)), tmp_path / "each.cubin", "cubin", archs)
     assert len(used) >= len(of_kind(kind))  # one for each width of indices
     assert all(r.spills == 0 for r in used)
 
 
 def test_older_architectures_are_refused() -> None:
-    """f16 and bytes are known to sm_75, bf16 and what stands below WMMA are not."""
+    """f16 and bytes are known to sm_75, bf16 and what stands below WMMA are not; floats of 8 bits to sm_89."""
     by_name = {i.name: i for known in KNOWN.values() for i in known}
     check_instructions([by_name["wmma_16x16x16_f16_row_row"]], ("sm_75", "sm_90a"))
     for name in ("wmma_16x16x16_bf16_row_row", "wmma_16x16x8_tf32_row_row", "mma_m16n8k16_f16"):
         check_instructions([by_name[name]], ("sm_80", "sm_90"))
         with pytest.raises(HbcError, match=f"`{name}` needs sm_80, and sm_75 is older"):
             check_instructions([by_name[name]], ("sm_80", "sm_75"))
+    check_instructions([by_name["mma_m16n8k32_e4m3"]], ("sm_89", "sm_90", "sm_100"))
+    with pytest.raises(HbcError, match="`mma_m16n8k32_e4m3` needs sm_89, and sm_80 is older"):
+        check_instructions([by_name["mma_m16n8k32_e4m3"]], ("sm_80", "sm_90"))
 
 
 def test_an_architecture_of_its_own() -> None:
