@@ -11,6 +11,7 @@ from tile_programs import BEGUN, CONDITIONS, FINISHED, TileProgram, declared, op
 TYPES = (
     ("f16", "f16", "f32"), ("bf16", "bf16", "f32"), ("i8", "i8", "i32"), ("u8", "u8", "i32"),
 )  # fmt: skip
+OF_MMA = (*TYPES, ("f8e4m3", "f8e4m3", "f32"), ("f8e5m2", "f8e4m3", "f32"))
 SHAPES = {
     "wmma_accumulator": ((16, 16), (32, 8), (8, 32)),
     "mma_accumulator": ((16, 16), (16, 8)),
@@ -20,9 +21,10 @@ WARPS = ((1, 1), (2, 1), (1, 2), (2, 2))
 
 def fragment_program(c: Choices) -> TileProgram:
     """C[i, j] = the sum over k of A[i, k] * B[k, j], with what comes before and after it."""
-    a, b, t = pick(c, TYPES)
     memory = pick(c, tuple(SHAPES))
-    inputs, left, right = operands(c, a, b, 4 if t == "i32" else 2)
+    a, b, t = pick(c, OF_MMA if memory[0] == "m" else TYPES)
+    of_bytes = a.endswith("8") or a.startswith("f8")
+    inputs, left, right = operands(c, a, b, 4 if of_bytes else 2)
     begun = pick(c, ("0", "0", "0", *BEGUN))
     begun = "2" if "A[" in begun and left == "A[k, i]" else begun
     finished = pick(c, ("{acc}", "{acc}", *FINISHED))
@@ -36,7 +38,7 @@ def fragment_program(c: Choices) -> TileProgram:
         f"output C: {t}[M, N]", "reduce k in K", f"acc: {t}[i, j] = {begun}",
         f"acc[i, j] += {' * '.join(factors)}{where}", f"C[i, j] = {finished}",
     ])  # fmt: skip
-    depth = 32 if memory[0] == "m" and t == "i32" else 16
+    depth = 32 if memory[0] == "m" and of_bytes else 16
     found.lines += _schedule(c, found, memory, pick(c, SHAPES[memory]), depth)
     return found
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from choices import Choices, chance, pick, shuffled
 from tile_programs import TileProgram
 
-TYPES = ("f32", "i32", "u8", "i16", "f64", "f16", "bf16", "u32", "i8", "u16")
+TYPES = ("f32", "i32", "u8", "i16", "f64", "f16", "bf16", "u32", "i8", "u16", "f8e4m3")
 STEPS = (
     "f[{0}] + f[{1}]", "max(f[{0}], f[{1}])", "f[{1}] - f[{0}]", "f[{0}] * 3 - f[{1}] / 2",
     "let q = f[{0}] in q * q + f[{1}]", "select(f[{0}] < f[{1}], f[{0}], f[{1}] + 1)",

@@ -1,14 +1,18 @@
 """Fused attention in 8 bits by `mma.sync`: scores and weights stay in the registers of their lanes.
 
-Queries, keys, values and weights are bytes, sums of products integers, the softmax f32. NumPy does the same
-in double precision, block by block.
+Queries, keys, values and weights are bytes and sums of products integers, or floats of 8 bits and f32; the
+softmax is f32. NumPy does the same in double precision, block by block.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from string import Template
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from cuda_library import CudaLibrary, cuda_of
@@ -17,12 +21,14 @@ from numpy.typing import NDArray
 from hbc.codegen.build.nvcc import build_cuda
 
 BLOCK = 64  # keys at a time
+BYTES = {"factor": "i8", "sum": "i32", "weight": "u8", "most": "255.0 + 0.5"}
+FLOATS = {"factor": "f8e4m3", "sum": "f32", "weight": "f8e4m3", "most": "448.0"}
 PROGRAM = """
 size B, L
 param D: i64 = 64
-input Q: i8[B, L, D]
-input K: i8[B, L, D]
-input V: i8[B, D, L]
+input Q: $factor[B, L, D]
+input K: $factor[B, L, D]
+input V: $factor[B, D, L]
 input scale: f32[B]
 output O: f32[B, L, D]
 require 1 <= L
@@ -31,19 +37,19 @@ keys[b, n, l, d] = clamp_edge(K)[b, 64 * n + l, d]
 values[b, n, e, l] = clamp_edge(V)[b, e, 64 * n + l]
 reduce d in D, u in 64, v in 64, j in 64, t in (L + 63) / 64, r in (L + 63) / 64
 dot[b, i, n, l] = 0
-dot[b, i, n, l] += i32(Q[b, i, d]) * i32(keys[b, n, l, d])
+dot[b, i, n, l] += $sum(Q[b, i, d]) * $sum(keys[b, n, l, d])
 score[b, i, n, l] = select(64 * n + l < L, f32(dot[b, i, n, l]) * scale[b], -inf)
 best[b, i, n] = -inf
 best[b, i, n] max= score[b, i, n, u]
 most[b, i, n] = -inf
 most[b, i, r] = max(most[b, i, r - 1], best[b, i, r])
 power[b, i, n, l] = exp2(scaled(score[b, i, n, l]) - scaled(most[b, i, n]))
-weight[b, i, n, l] = u8(power[b, i, n, l] * 255.0 + 0.5)
+weight[b, i, n, l] = $weight(power[b, i, n, l] * $most)
 sum[b, i, n] = 0
-sum[b, i, n] += i32(weight[b, i, n, v])
+sum[b, i, n] += $sum(weight[b, i, n, v])
 less[b, i, n] = exp2(scaled(most[b, i, n - 1]) - scaled(most[b, i, n]))
 part[b, i, n, e] = 0
-part[b, i, n, e] += i32(weight[b, i, n, j]) * i32(values[b, n, e, j])
+part[b, i, n, e] += $sum(weight[b, i, n, j]) * $sum(values[b, n, e, j])
 total[b, i] = 0.0
 total[b, i] = less[b, i, t] * total[b, i] + f32(sum[b, i, t])
 mean[b, i, e] = 0.0
@@ -94,10 +100,22 @@ schedule mma for cuda {
 """
 
 
+def program(types: Mapping[str, str]) -> str:
+    return Template(PROGRAM).substitute(types)
+
+
+def to_weights(power: NDArray[np.float64], types: Mapping[str, str]) -> NDArray[np.float64]:
+    """As the kernel rounds them."""
+    if types is BYTES:
+        return np.floor(power * 255 + 0.5)
+    rounded: NDArray[np.float64] = (power * 448).astype(ml_dtypes.float8_e4m3fn).astype(np.float64)
+    return rounded
+
+
 def by_blocks(
-    q: NDArray[np.int8], k: NDArray[np.int8], v: NDArray[np.int8], scale: float
+    q: NDArray[Any], k: NDArray[Any], v: NDArray[Any], scale: float, types: Mapping[str, str]
 ) -> NDArray[np.float64]:
-    """The same sums in double precision, weights rounded to bytes against the largest score so far."""
+    """The same sums in double precision, weights rounded to 8 bits against the largest score so far."""
     heads, length, depth = q.shape
     scores = np.einsum("bid,bld->bil", q.astype(float), k.astype(float)) * scale / np.sqrt(depth)
     most = np.full((heads, length, 1), -np.inf)
@@ -105,34 +123,39 @@ def by_blocks(
     for n in range(0, length, BLOCK):
         part = scores[:, :, n : n + BLOCK]
         new = np.maximum(most, part.max(-1, keepdims=True))
-        weight, less = np.floor(np.exp(part - new) * 255 + 0.5), np.exp(most - new)
+        weight, less = to_weights(np.exp(part - new), types), np.exp(most - new)
         total = less * total + weight.sum(-1, keepdims=True)
         mean = less * mean + np.einsum("bil,bdl->bid", weight, v[:, :, n : n + BLOCK].astype(float))
         most = new
     return mean / total
 
 
+@pytest.mark.parametrize("types", [BYTES, FLOATS], ids=lambda t: t["factor"])
 @pytest.mark.parametrize(("heads", "length"), [(2, 128), (1, 101)])
-def test_right(heads: int, length: int, tmp_path: Path) -> None:
+def test_right(heads: int, length: int, types: Mapping[str, str], tmp_path: Path) -> None:
     random = np.random.default_rng(3)
 
-    def draw(*shape: int) -> NDArray[np.int8]:
-        return random.integers(-99, 100, shape).astype(np.int8)
+    def draw(*shape: int) -> NDArray[Any]:
+        if types is BYTES:
+            return random.integers(-99, 100, shape).astype(np.int8)
+        return (30 * random.standard_normal(shape)).astype(ml_dtypes.float8_e4m3fn)
 
     q, k, v = draw(heads, length, 64), draw(heads, length, 64), draw(heads, 64, length)
     got = np.full((heads, length, 64), 777, np.float32)
-    library = CudaLibrary(cuda_of(PROGRAM), tmp_path)
+    library = CudaLibrary(cuda_of(program(types)), tmp_path)
     assert library.call("", heads, length, q, k, v, np.full(heads, 1e-3, np.float32), got) == 0
-    assert np.allclose(got, by_blocks(q, k, v, 1e-3), rtol=0, atol=1e-3)
+    assert np.allclose(got, by_blocks(q, k, v, 1e-3, types), rtol=0, atol=1e-3)
 
 
-def test_scores_and_weights_stay_in_registers() -> None:
-    source = cuda_of(PROGRAM).text
+@pytest.mark.parametrize("types", [BYTES, FLOATS], ids=lambda t: t["factor"])
+def test_scores_and_weights_stay_in_registers(types: Mapping[str, str]) -> None:
+    source = cuda_of(program(types)).text
     shared = set(re.findall(r"__shared__ \S+ \S+ (\w+)\[", source))
     assert shared == {"Q_in_dot", "keys", "values", "total", "new_"}
 
 
+@pytest.mark.parametrize(("types", "arch"), [(BYTES, "sm_80"), (FLOATS, "sm_90")])
 @pytest.mark.usefixtures("nvcc")
-def test_nvcc_spills_nothing(tmp_path: Path) -> None:
-    used = build_cuda(cuda_of(PROGRAM), tmp_path / "k.cubin", "cubin", ("sm_80",))
+def test_nvcc_spills_nothing(types: Mapping[str, str], arch: str, tmp_path: Path) -> None:
+    used = build_cuda(cuda_of(program(types)), tmp_path / "k.cubin", "cubin", (arch,))
     assert all(r.spills == r.stack == 0 for r in used)

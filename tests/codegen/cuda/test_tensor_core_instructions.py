@@ -166,7 +166,7 @@ def test_nvcc_takes_it(kind: tuple[str, ...], tmp_path: Path) -> None:
 
 
 def test_older_architectures_are_refused() -> None:
-    """f16 and bytes are known to sm_75, bf16 and what stands below WMMA are not; floats of 8 bits to sm_89."""
+    """f16 and bytes are known to sm_75, bf16 and `mma.sync` to sm_80, floats of 8 bits to sm_89."""
     by_name = {i.name: i for known in KNOWN.values() for i in known}
     check_instructions([by_name["wmma_16x16x16_f16_row_row"]], ("sm_75", "sm_90a"))
     for name in ("wmma_16x16x16_bf16_row_row", "wmma_16x16x8_tf32_row_row", "mma_m16n8k16_f16"):

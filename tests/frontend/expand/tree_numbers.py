@@ -19,11 +19,11 @@ KINDS: dict[str, Any] = {
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
-    "bool": np.bool_,
+    "f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2, "bool": np.bool_,
 }  # fmt: skip
 NAMES = {np.dtype(kind): name for name, kind in KINDS.items()}
 BITS = {name: 8 * np.dtype(kind).itemsize for name, kind in KINDS.items()}
-FLOATS = {"f16": 0, "bf16": 0, "f32": 1, "f64": 2}
+FLOATS = {"f8e4m3": -1, "f8e5m2": -1, "f16": 0, "bf16": 0, "f32": 1, "f64": 2}
 EXACT: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -93,7 +93,8 @@ def cast(x: Number, name: str) -> Number:
         return Typed(name)
     whole = name != "bool" and name not in FLOATS
     if isinstance(x, End):
-        ends: tuple[Any, Any] = least_and_greatest(name) if whole else (-math.inf, math.inf)
+        most = 448.0 if name == "f8e4m3" else math.inf
+        ends: tuple[Any, Any] = least_and_greatest(name) if whole else (-most, most)
         return KINDS[name](ends[x.high])
     if not whole:
         return KINDS[name](x != 0) if name == "bool" else np.asarray(x).astype(KINDS[name])[()]
