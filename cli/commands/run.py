@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,13 +51,20 @@ MOST_CALLS = 1000
     metavar="NAME=FILE",
     help="Where to write an output; NAME= may be left out when there is one.",
 )
+@click.option(
+    "--trace",
+    "trace_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write each value in the order of the loops: of Funcs that say `.trace()`, or of all.",
+)
 @click.option("--verify/--no-verify", default=True, help="Check against the oracle [default: yes].")
 @example_option
 @native_options
 @json_option
 def command(
     kernel: Path, only: str | None, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool,
+    isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...],
+    trace_file: Path | None, verify: bool,
     example: str | None, emulate: bool, on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Run KERNEL on files, or on its example, with all processors.
@@ -74,6 +82,10 @@ def command(
     from hbc.cli.show.report import progress
 
     chosen, compile_it = choose_kept(kernel, only, settings, target, schedule, isa, fallback)
+    if trace_file is not None and chosen.on_gpu:
+        raise click.UsageError(
+            "--trace shows the order of loops, and threads of a GPU have none: choose `--target c`"
+        )
     runner = runner_for(chosen, emulate, on_cpu)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(parameters(p)))
@@ -93,11 +105,14 @@ def command(
         run, called = _call(compiled, gathered, number, timeout, runner, shown)
         checked = _check(compiled, run, called.outputs, shown) if verify else None
         _write(compiled, run, called.outputs, written)
+        traced = None if trace_file is None else _trace(compiled, run, trace_file, shown)
         speed = _speed(compiled, run, called, number, runner, shown)
     if as_json:
-        _print_json(compiled, run, called, speed, checked, written, number, runner)
+        _print_json(compiled, run, called, speed, checked, written, number, runner, traced)
     else:
         _print(compiled, run, called, speed, checked, written, number, runner)
+        if traced is not None:
+            click.echo(f"  traced    {traced:,} values in the order of the loops: {trace_file}")
 
 
 def _call(
@@ -150,6 +165,22 @@ def _write(
             write_array(written[image.name], image, outputs[image.name], run.rate)
 
 
+def _trace(compiled: Compiled, run: Run, path: Path, shown: Progress) -> int:
+    """Writes what the loops of the schedule compute, by the interpreter: lanes one after the other."""
+    from hbc.cli.files.sizes import extents
+    from hbc.cli.files.traced import write_trace
+    from hbc.frontend.lowering.lower import lower
+    from hbc.ir.meaning.numpy_types import poison
+
+    shown.step("writing the trace")
+    chosen = compiled.chosen.at(run.sizes)
+    p = chosen.pipeline
+    kernel = lower(p, chosen.schedule, chosen.target, trace=True)
+    shapes = {o.name: (o.element, extents(o, run.sizes)) for o in p.outputs}
+    outputs = {name: poison(e, prod(shape)).reshape(shape) for name, (e, shape) in shapes.items()}
+    return write_trace(kernel, run.sizes, {**run.inputs, **outputs}, path)
+
+
 def _speed(
     compiled: Compiled, run: Run, called: Called, threads: int, runner: Runner, shown: Progress
 ) -> Speed:
@@ -169,7 +200,7 @@ def _speed(
 
 def _print_json(
     compiled: Compiled, run: Run, called: Called, speed: Speed, checked: Checked | None,
-    written: Mapping[str, Path], threads: int, runner: Runner,
+    written: Mapping[str, Path], threads: int, runner: Runner, traced: int | None,
 ) -> None:  # fmt: skip
     from hbc.cli.show.report import print_json
 
@@ -186,6 +217,7 @@ def _print_json(
         "verified": checked is not None,
         "max_error_over_bound": None if checked is None else checked.max_error_over_bound,
         "outputs": {name: str(path) for name, path in written.items()},
+        "traced": traced,
     }
     print_json(found)
 

@@ -10,6 +10,9 @@ STORAGE = (
 )
 GPU = "on GPUs `tile` the loops, then `gpu_blocks(io, jo)` and `gpu_threads(ii, ji)`"
 SAFE = "lanes and threads that may meet are asked for by `atomic()`, or kept apart by `rfactor`"
+TRACE = (
+    "write `trace()`: `hbc run --trace FILE` then writes its values down, in the order of the loops"
+)
 BOUNDS = "the compiler finds what is computed; `bound(i, 0, 64)` promises it"
 
 FOREIGN_DIRECTIVES: dict[str, str] = {
@@ -32,10 +35,10 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "never_partition": "write `partition(x, never)`",
     "always_partition": "write `partition(x)`",
     "allow_race_conditions": SAFE,
-    "add_trace_tag": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
-    "trace_stores": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
-    "trace_loads": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
-    "trace_realizations": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
+    "add_trace_tag": TRACE,
+    "trace_stores": TRACE,
+    "trace_loads": TRACE,
+    "trace_realizations": TRACE,
     "gpu": GPU,
     "gpu_tile": GPU,
     "gpu_single_thread": GPU,
@@ -90,6 +93,7 @@ EDGES = (
     "at edges write `clamp_edge(A)[...]`, `mirror(A)[...]`, `wrap(A)[...]` or `zero_edge(A)[...]`"
 )
 
+PRINTED = "`f.trace()` in a schedule, and `hbc run --trace FILE`, writes the values of `f` down"
 LIMITS = "`lowest` and `highest` stand alone: the ends of the type that they meet, `m[x] = lowest`"
 FOREIGN_FUNCTIONS: dict[str, str] = {
     "i4": "4 bits are a type of inputs and outputs, of i8: write `i8(...)`",
@@ -153,6 +157,6 @@ FOREIGN_FUNCTIONS: dict[str, str] = {
     "isnan": "write `x != x`",
     "is_nan": "write `x != x`",
     "random_float": "random numbers are an input: `example { A = random(1) }`",
-    "printf": "`hbc verify` compares every stage with the algorithm",
-    "print": "`hbc verify` compares every stage with the algorithm",
+    "printf": PRINTED,
+    "print": PRINTED,
 }  # fmt: skip

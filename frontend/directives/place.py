@@ -70,6 +70,11 @@ def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
         raise error(f"unknown memory `{name}`", d.span, did_you_mean(name, known)) from None
 
 
+def trace(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Its values are among those that `hbc run --trace` writes down, in the order of the loops."""
+    return replace(f, traced=True)
+
+
 def bound(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """A promise: along this variable exactly min .. min + extent - 1 is computed."""
     variable = variable_of(f, d)

@@ -20,7 +20,7 @@ from hbc.frontend.lowering.early_end import (
 from hbc.frontend.lowering.filled import filled_with_zeros
 from hbc.frontend.lowering.gpu_nest import cut_by_blocks, nests_directly
 from hbc.frontend.lowering.loop_kind import loop_kind
-from hbc.frontend.lowering.stores import together
+from hbc.frontend.lowering.stores import together, traced
 from hbc.frontend.lowering.tail_order import rolled_outward
 from hbc.frontend.plans.legal import scan_variables
 from hbc.frontend.plans.place_on_gpu import THREADS
@@ -349,6 +349,8 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
         vectors = [x.dim for x in stage.loops if x.kind is ir.LoopKind.VECTOR]
         apart = frozenset[str]().union(*(stage.root_of(dim) for dim in vectors))
         store = filled_with_zeros(store, limits, apart)
+    if func.name in g.program.traced:
+        store = block(store, *traced(stage, stores, place))
     if nest.going:
         store = noted(nest, store)
     if where is not None and contains(where, ir.Load):

@@ -16,7 +16,7 @@ from hbc.frontend.lowering.table_values import tables_of
 from hbc.frontend.lowering.trimmed import trimmed
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.legal import stage_accesses
-from hbc.frontend.plans.plan import Plan, Root
+from hbc.frontend.plans.plan import Inline, Plan, Root
 from hbc.frontend.program.by_size import where_taken
 from hbc.frontend.program.funcs import Image, Pipeline, Schedule
 from hbc.frontend.regions.boxes import Site
@@ -36,9 +36,12 @@ from hbc.ir.lang.launches import check_launches
 from hbc.ir.lang.target import GPU, Target
 
 
-def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kernel:
+def lower(
+    pipeline: Pipeline, schedule: Schedule | None, target: Target, trace: bool = False
+) -> Kernel:
     """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
-    still loops. Raises HbcError for a schedule that cannot be applied."""
+    still loops. Raises HbcError for a schedule that cannot be applied. With `trace` steps of the Funcs that
+    the schedule names, or of all, store to `trace_buffers` too, for the interpreter alone."""
     refuse_memories(schedule, target)
     pipeline = scalars_by_value(where_taken(pipeline, schedule))
     given = pipeline  # as the file has its arrays
@@ -52,6 +55,8 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     )
     arrays = frozenset(o.name for o in pipeline.outputs)
     program = Program(_used(plan, pipeline), target, outputs, names, _known(given), arrays)
+    if trace:
+        program = replace(program, traced=_traced(program.plan))
     if target.machine == GPU:
         program = replace(program, padding=padding(program.plan, _extents(pipeline)))
     overlaid = {name for pair in pipeline.in_place.items() for name in pair}
@@ -88,6 +93,11 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     kernel = lone_threads(kernel)
     body = with_device_bounds(pipeline, scope, kernel.body)
     return in_place(replace(kernel, body=body), pipeline)
+
+
+def _traced(plan: Plan) -> frozenset[str]:
+    computed = {name: f for name, f in plan.items() if not isinstance(f.compute, Inline)}
+    return frozenset(name for name, f in computed.items() if f.traced) or frozenset(computed)
 
 
 def _extents(pipeline: Pipeline) -> Extents:

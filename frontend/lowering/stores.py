@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hbc.frontend.plans.plan import StagePlan, stage_text
 from hbc.frontend.regions.program import Scope
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import block, reads
@@ -61,3 +62,19 @@ def together(stores: Sequence[ir.Store], scope: Scope) -> ir.Stmt:
     for value, name in reversed(names.items()):
         body = ir.LetStmt(name, value, body)
     return body
+
+
+def traced(stage: StagePlan, stores: Sequence[ir.Store], place: Sequence[ir.Expr]) -> list[ir.Stmt]:
+    """What says to a trace where the step has stored what, each array for itself."""
+    said: list[ir.Stmt] = []
+    for s in stores:
+        at, value = trace_buffers(stage_text(stage), s.buffer)
+        said += [ir.Store(at, ir.const_index(d), e) for d, e in enumerate(place)]
+        said.append(ir.Store(value, ir.const_index(0), ir.Load(s.buffer, s.index, s.value.type)))
+    return said
+
+
+def trace_buffers(step: str, buffer: str) -> tuple[str, str]:
+    """The coordinates in turn are stored to the first, then the value to the second, which are no names of
+    programs."""
+    return f"trace {step}, {buffer}: at", f"trace {step}, {buffer}"

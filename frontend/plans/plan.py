@@ -185,6 +185,7 @@ class FuncPlan:
     bulk: bool = False  # copied by the instructions that copy boxes of arrays
     bulk_at: Span | None = field(default=None, compare=False, repr=False)
     bounds: tuple[Promise, ...] = ()
+    traced: bool = False
     note: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
 

@@ -26,7 +26,8 @@ class Program:
     the names of the outputs. `known` are forms over the sizes that are not negative, as
     the entry point tests; `checks` collects more conditions for it. `roots`: by the name of each
     loop that was made, the variables that it runs over. `unfolded`: Funcs whose memory does not wrap
-    round. `buffers`: those that hold each array whose memory is hoisted."""
+    round. `buffers`: those that hold each array whose memory is hoisted. `traced`: Funcs whose steps
+    say what they have computed."""
 
     plan: Plan
     target: Target
@@ -39,6 +40,7 @@ class Program:
     padding: Padding = field(default_factory=Padding)
     unfolded: frozenset[str] = frozenset()
     buffers: dict[str, set[str]] = field(default_factory=dict)
+    traced: frozenset[str] = frozenset()
 
 
 @record

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,13 @@ from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 __all__ = ["InterpError", "Prepared", "evaluate", "numpy_dtype", "prepare", "run"]
 
+
+class Watched(Protocol):
+    """Who is told what a kernel stores to a buffer."""
+
+    def store(self, at: int, value: Any) -> None: ...
+
+
 Prepared = Callable[[Mapping[str, int], Mapping[str, Array]], None]
 """A kernel ready to be run on sizes and arrays."""
 
@@ -44,8 +51,11 @@ def run(
     prepare(kernel, strict)(sizes, arrays)
 
 
-def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
-    """The kernel as a function to be called as `run` is."""
+def prepare(
+    kernel: Kernel, strict: bool = True, watched: Mapping[str, Watched] | None = None
+) -> Prepared:
+    """The kernel as a function to be called as `run` is. What it stores to a buffer that is `watched`, no
+    buffer of its own, is told to its watcher."""
     code = Code(instructions={i.name: i for i in kernel.instructions})
     code.objects |= {
         "InterpError": InterpError,
@@ -55,6 +65,8 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
         "allocate": allocator(strict),
         "defaultdict": defaultdict,
     }
+    for name, watcher in (watched or {}).items():
+        code.buffers[name] = code.refer(watcher)
     for table in kernel.tables:
         data = np.array(table.values, numpy_dtype(table.element))
         code.buffers[table.name] = code.refer(constant(table.name, data))

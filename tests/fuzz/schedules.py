@@ -177,6 +177,8 @@ def place(plan: Plan, node: Node) -> None:
         order = list(node.variables)
         order.append(order.pop(0))
         directives.append(f".reorder_storage({', '.join(order)})")
+    if chance(c, 4):
+        directives.append(".trace()")  # which changes no code
     if node.variables and chance(c, 8):
         directives.append(f".pad_storage({pick(c, node.variables)}, {pick(c, (8, 3, 4, 16))})")
     slides = len(directives) > 1 and directives[1].startswith(".store_")
