@@ -15,7 +15,7 @@ y[i] += value[k] * x[column[k]]
 
 schedule rows for c, avx2, avx512, arm_dot {
     y.vectorize(i, 8)
-    y.update.parallel(i)
+    y.update.parallel(i).atomic().vectorize(k, 16)
 }
 
 example { N = 1000; M = 500; NNZ = 20000; ptr = ramp(); column = random(1); value = random(2); x = random(3) }

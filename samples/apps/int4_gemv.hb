@@ -14,9 +14,9 @@ y[i]          = 0
 y[i]         += scale[i, g] * (low[i, g, k] * x[g, k] + high[i, g, k] * x[g, k + G / 2])
 
 schedule rows for c, avx2, avx512, arm_dot {
-    y.update.parallel(i).rfactor(k, u)
-    y_u.compute_at(y.update, i).vectorize(u, 16)
-    y_u.update.reorder(i, g, u).vectorize(u, 16)
+    y.update.parallel(i).rfactor(k, u).atomic().vectorize(k, 16)
+    y_u.compute_at(y.update, i).store_in(registers).vectorize(u, 16).unroll(u)
+    y_u.update.reorder(i, g, u).vectorize(u, 16).unroll(u)
 }
 
 example { M = 1024; GROUPS = 16; W = random(1); scale = random(2); zero = random(3, 0, 16); x = random(4, -1, 1) }

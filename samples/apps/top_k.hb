@@ -17,7 +17,7 @@ column[i, s] = at[i, s + 1]
 
 schedule rows for c, avx2, avx512, arm_dot {
     v.reorder_storage(s, i)
-    v.update.split(i, io, ii, 8).reorder(io, k, j, ii).vectorize(ii).parallel(io)
+    v.update.split(i, io, ii, 16).reorder(io, k, j, ii).vectorize(ii).parallel(io)
 }
 
 example { M = 256; N = 1000; A = random(1) }

@@ -13,7 +13,7 @@ x[n, j]  = z[n, j] / L[n, n]
 schedule columns for c, avx2, avx512, arm_dot {
     x.vectorize(j, 16)
     z.vectorize(j, 16)
-    z.update.split(j, jo, ji, 16).reorder(jo, i, k, ji).vectorize(ji).parallel(jo)
+    z.update.split(j, jo, ji, 64).reorder(jo, i, k, ji).split(ji, jm, jv, 16).vectorize(jv).unroll(jm).parallel(jo)
 }
 
 example { N = 256; R = 64; L = random(1, 1, 2); b = random(2) }

@@ -23,6 +23,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "HL_NUM_THREADS": "1", "HL_JIT_TARGET": "
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "peers"))
 
+import algebra_apps  # noqa: E402
 import camera_app  # noqa: E402
 import halide as hl  # noqa: E402
 import image_apps  # noqa: E402
@@ -30,6 +31,7 @@ import number_apps  # noqa: E402
 import numpy as np  # noqa: E402
 import picture_apps  # noqa: E402
 import pyramid_apps  # noqa: E402
+import quantised_apps  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 Call = Callable[[], object]
@@ -39,7 +41,8 @@ ROUNDS, BATCH = 21, 0.02  # rounds, and seconds of calls in each
 @dataclass(frozen=True)
 class App:
     """Its sizes, inputs, the shape and type of its output, and Halide's ways to compute it; `border`: at how
-    many pixels of each side Halide's application means something else."""
+    many pixels of each side Halide's application means something else; `second`: the elements of a second
+    output; `constant`: the name and place of an input that is packed before the call, and how for Halide."""
 
     sizes: tuple[int, ...]
     inputs: Callable[[np.random.Generator], list[Any]]
@@ -48,6 +51,8 @@ class App:
     peers: tuple[Callable[[], image_apps.Built], ...]
     tolerance: float = 1e-4
     border: int = 0
+    second: type | None = None
+    constant: tuple[str, int, Callable[[Array], Array]] | None = None
 
 
 def floats(*shape: int, low: float = 0) -> Callable[[np.random.Generator], list[Any]]:
@@ -68,6 +73,49 @@ def transparent(r: np.random.Generator) -> list[Any]:
     picture = np.float32(r.uniform(0, 1, (4, 2560, 1536)))
     picture[3] = picture[3] > 0.7
     return [picture]
+
+
+def sparse(r: np.random.Generator) -> list[Any]:
+    """Rows of 20 elements in the mean, many of them shorter."""
+    ends = np.sort(r.integers(0, 200001, 9999))
+    rows = np.int32([0, *ends, 200000])
+    column = np.int32(r.integers(0, 5000, 200000))
+    return [rows, column, *several((200000,), (5000,))(r)]
+
+
+def layer(*filters: int) -> Callable[[np.random.Generator], list[Any]]:
+    """A layer of bytes: its picture is 58 x 58 x 64, or 64 rows of 1024."""
+    deep = filters[-2:]
+    picture = (1, 58, 58, deep[0]) if len(filters) == 4 else (64, deep[0])
+
+    def made(r: np.random.Generator) -> list[Any]:
+        arrays = [r.integers(0, 256, picture).astype(np.uint8)]
+        arrays.append(r.integers(-128, 128, filters).astype(np.int8))
+        arrays.append(r.integers(-1000, 1000, deep[1]).astype(np.int32))
+        scale = np.float32(r.uniform(1, 2, deep[1]) * 2e-4)
+        return [*arrays, scale, np.uint8(128), np.uint8(128)]
+
+    return made
+
+
+def added(r: np.random.Generator) -> list[Any]:
+    a, b = (r.integers(0, 256, (3136, 256)).astype(np.uint8) for _ in range(2))
+    return [a, b, 0.02, np.uint8(128), 0.03, np.uint8(120), 0.04, np.uint8(110)]
+
+
+def weights_of_4_bits(r: np.random.Generator) -> list[Any]:
+    bytes_ = r.integers(0, 256, (1024, 16, 32)).astype(np.uint8)
+    zero = r.integers(0, 16, (1024, 16)).astype(np.uint8)
+    return [bytes_, *floats(1024, 16)(r), zero, *several((16, 64))(r)]
+
+
+def triangle(r: np.random.Generator) -> list[Any]:
+    return [np.float32(np.eye(256) + r.uniform(1, 2, (256, 256)) / 256), *floats(256, 64)(r)]
+
+
+def options(r: np.random.Generator) -> list[Any]:
+    ranges = ((5, 30), (1, 100), (0.25, 10))
+    return [*(np.float32(r.uniform(*ends, 1000000)) for ends in ranges), 0.02, 0.3]
 
 
 def whole(t: type, high: int, *shape: int) -> Callable[[np.random.Generator], list[Any]]:
@@ -186,12 +234,56 @@ APPS = {
         (64, 96, 128), lambda r: [*floats(64, 96, 128)(r), 0.1], (64, 96, 128), np.float32,
         (number_apps.heat_3d,),
     ),
+    "quantised_conv": App(
+        (1, 56, 56, 64, 64), layer(3, 3, 64, 64), (1, 56, 56, 64), np.uint8,
+        (quantised_apps.quantised_conv, quantised_apps.large_quantised_conv), 0.005,
+        constant=("F", 1, quantised_apps.in_fours),
+    ),
+    "quantised_fully_connected": App(
+        (64, 1024, 1024), layer(1024, 1024), (64, 1024), np.uint8,
+        (quantised_apps.quantised_fully_connected, quantised_apps.large_quantised_fully_connected),
+        0.005, constant=("B", 1, quantised_apps.in_fours),
+    ),
+    "quantised_pool": App(
+        (1, 56, 56, 256), whole(np.uint8, 256, 1, 112, 112, 256), (1, 56, 56, 256), np.uint8,
+        (quantised_apps.quantised_pool,), second=np.uint8,
+    ),
+    "quantised_add": App(
+        (3136, 256), added, (3136, 256), np.uint8, (quantised_apps.quantised_add,), 0.005
+    ),
+    "quantised_softmax": App(
+        (512, 1024), lambda r: [*whole(np.uint8, 256, 512, 1024)(r), 0.05], (512, 1024), np.uint8,
+        (quantised_apps.quantised_softmax,), 0.2,
+    ),
+    "int4_gemv": App(
+        (1024, 16), weights_of_4_bits, (1024,), np.float32, (quantised_apps.int4_gemv,)
+    ),
+    "black_scholes": App(
+        (1000000,), options, (1000000,), np.float32, (algebra_apps.black_scholes,),
+        second=np.float32,
+    ),
+    "triangular_solve": App(
+        (256, 64), triangle,
+        (256, 64), np.float32,
+        (algebra_apps.triangular_solve, algebra_apps.wide_triangular_solve), 1e-3,
+    ),
+    "cholesky": App(
+        (4096,), lambda r: [np.float32(r.uniform(-0.5, 0.5, (8, 8, 4096))), 8.0], (8, 8, 4096), np.float32,
+        (algebra_apps.cholesky, algebra_apps.looped_cholesky),
+    ),
+    "csr_product": App((10000, 5000, 200000), sparse, (10000,), np.float32, (algebra_apps.csr_product,)),
+    "top_k": App(
+        (256, 1000), floats(256, 1000), (256, 8), np.float32, (algebra_apps.top_k,), second=np.int32
+    ),
 }  # fmt: skip
 
 
 def main() -> None:
-    print("| application | size | hbc ms | Halide ms | Halide / hbc | Halide's schedule |")
-    print("|---|---|---:|---:|---:|---|")
+    print(
+        "| application | size | hbc ms | auto ms | Halide ms | Halide / hbc | Halide / auto "
+        "| Halide's schedule |"
+    )
+    print("|---|---|---:|---:|---:|---:|---:|---|")
     for name in sys.argv[1:] or APPS:
         report(name, APPS[name])
 
@@ -201,61 +293,91 @@ def report(name: str, app: App) -> None:
     calls, outputs = [], []
     for make in (
         lambda out: hbc_call(name, app, inputs, out),
-        *(lambda out, b=build: halide_call(b, inputs, out) for build in app.peers),
+        lambda out: hbc_call(name, app, inputs, out, "--schedule", "auto"),
+        *(lambda out, b=build: halide_call(b, app, inputs, out) for build in app.peers),
     ):
-        outputs.append(np.zeros(app.shape, app.element))
+        elements = [app.element, *([app.second] if app.second else [])]
+        outputs.append([np.zeros(app.shape, e) for e in elements])
         calls.append(make(outputs[-1]))
     for call in calls:
         call()
-    for build, found in zip(app.peers, outputs[1:], strict=True):
-        inside = (..., *[slice(app.border, -app.border)] * 2) if app.border else ...
-        off = np.abs(found.astype(float) - outputs[0])[inside].max() / max(
-            1e-30, np.abs(outputs[0].astype(float)).max()
-        )
-        if off > app.tolerance:
-            sys.exit(f"{name}: {build.__name__} differs by {off:.2g}")
-    times = timed(calls)
+    names = ["auto", *(build.__name__ for build in app.peers)]
+    for who, found in zip(names, outputs[1:], strict=True):
+        compare(f"{name}: {who}", app, found, outputs[0])
+    own, made, *others = timed(calls)
     size = "x".join(str(n) for n in app.shape)
-    for build, seconds in zip(app.peers, times[1:], strict=True):
+    for build, seconds in zip(app.peers, others, strict=True):
         how = (build.__doc__ or "").strip().rstrip(".")
-        own, other = f"{times[0] * 1e3:.3g}", f"{seconds * 1e3:.3g}"
-        print(
-            f"| {name} | {size} | {own} | {other} | {seconds / times[0]:.2f} | {how} |", flush=True
-        )
+        times = " | ".join(f"{t * 1e3:.3g}" for t in (own, made, seconds))
+        ratios = f"{seconds / own:.2f} | {seconds / made:.2f}"
+        print(f"| {name} | {size} | {times} | {ratios} | {how} |", flush=True)
 
 
-def hbc_call(name: str, app: App, inputs: list[Any], out: Array) -> Call:
+def compare(who: str, app: App, found: list[Array], wanted: list[Array]) -> None:
+    """SystemExit where results lie apart."""
+    inside = (..., *[slice(app.border, -app.border)] * 2) if app.border else ...
+    for one, other in zip(found, wanted, strict=True):
+        greatest = max(1e-30, np.abs(other.astype(float)).max())
+        off = np.abs(one.astype(float) - other)[inside].max() / greatest
+        if not off <= app.tolerance:
+            sys.exit(f"{who} differs by {off:.2g}")
+
+
+def hbc_call(name: str, app: App, inputs: list[Any], outputs: list[Array], *options: str) -> Call:
     folder = Path(tempfile.mkdtemp())
     hbc = os.environ.get("HBC", "hbc").split()
     file = HERE.parent / "apps" / f"{name}.hb"
     subprocess.run(
-        [*hbc, "compile", file, "--emit", "so", "-o", folder], check=True, capture_output=True
-    )
-    function = getattr(ctypes.CDLL(str(next(folder.glob("*.so")))), name)
-    words: list[Any] = [ctypes.c_int64(n) for n in app.sizes]
-    words += [argument(a) for a in inputs]
-    words.append(ctypes.c_void_p(out.ctypes.data))
+        [*hbc, "compile", file, "--emit", "so", "-o", folder, *options],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    library = ctypes.CDLL(str(next(folder.glob("*.so"))))
+    sizes = [ctypes.c_int64(n) for n in app.sizes]
+    given = list(inputs)
+    if app.constant:
+        of, place, _ = app.constant
+        given[place] = packed(library, f"{name}_", of, sizes, inputs[place])
+    words = [*sizes, *map(argument, (*given, *outputs))]
+    function = getattr(library, f"{name}_packed" if app.constant else name)
 
-    def call() -> None:
+    def call(_kept: object = given) -> None:
         if code := function(*words):
             sys.exit(f"{name}: error {code}")
 
     return call
 
 
+def packed(library: ctypes.CDLL, prefix: str, of: str, sizes: list[Any], raw: Array) -> Array:
+    """What the kernel makes of a constant input, beginning with a line of the cache."""
+    measure = getattr(library, f"{prefix}packed_size_{of}")
+    measure.restype = ctypes.c_int64
+    made = np.zeros(measure(*sizes) + 64, np.uint8)
+    made = made[-made.ctypes.data % 64 :]
+    if code := getattr(library, f"{prefix}pack_{of}")(*sizes, argument(raw), argument(made)):
+        sys.exit(f"{of} cannot be packed: error {code}")
+    return made
+
+
 def argument(a: Any) -> Any:
     """An array, or a number by value."""
     if isinstance(a, np.ndarray):
         return ctypes.c_void_p(a.ctypes.data)
-    return ctypes.c_int16(a) if isinstance(a, np.int16) else ctypes.c_float(a)
+    whole_types = {np.int16: ctypes.c_int16, np.uint8: ctypes.c_uint8, np.int32: ctypes.c_int32}
+    return whole_types.get(type(a), ctypes.c_float)(a)
 
 
-def halide_call(build: Callable[[], image_apps.Built], inputs: list[Any], out: Array) -> Call:
+def halide_call(
+    build: Callable[[], image_apps.Built], app: App, inputs: list[Any], outputs: list[Array]
+) -> Call:
     func, parameters = build()
     compiled = func.compile_to_callable(parameters, hl.get_jit_target_from_environment())
-    words = [hl.Buffer(a) if isinstance(a, np.ndarray) else a for a in inputs]
-    result = hl.Buffer(out)
-    return lambda: compiled(*words, result)
+    given = list(inputs)
+    if app.constant:
+        _, place, arranged = app.constant
+        given[place] = np.ascontiguousarray(arranged(inputs[place]))
+    words = [hl.Buffer(a) if isinstance(a, np.ndarray) else a for a in given]
+    results = [hl.Buffer(a) for a in outputs]
+    return lambda: compiled(*words, *results)
 
 
 def timed(calls: list[Call]) -> list[float]:
