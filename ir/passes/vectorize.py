@@ -33,7 +33,14 @@ from hbc.ir.lang.walk import (
     substitute_stmt,
 )
 from hbc.ir.vectors.lane_view import view
-from hbc.ir.vectors.vector_masks import conjuncts, live_terms, live_where, masked, spread
+from hbc.ir.vectors.vector_masks import (
+    conjuncts,
+    live_terms,
+    live_where,
+    masked,
+    plain_loop,
+    spread,
+)
 
 Lanes = Mapping[str, ir.Expr]  # names that differ from lane to lane, with their vector values
 
@@ -53,7 +60,7 @@ def vectorize(s: ir.Stmt) -> ir.Stmt:
             # Lanes would run a different number of times, as in the tail of an outer unrolled loop;
             # or all store to one place, as where memory is folded to a single element; or lanes are
             # loaded one by one, by a mask that has a name.
-            return replace(s, kind=ir.LoopKind.SERIAL, body=body)
+            return plain_loop(replace(s, body=body))
         widen = _Widen(lanes, {s.var: ir.Ramp(s.start, ir.const_index(1), lanes)})
         return widen.stmt(body, None)
     return map_stmt(s, lambda e: e, vectorize)

@@ -31,6 +31,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, floordiv, ge, le, sub
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import contains, free_variables, map_children, map_stmt, mentions, nodes
+from hbc.ir.vectors.vector_masks import plain_loop
 
 GATHERED_BITS = 32
 Ranges = Mapping[str, Interval]
@@ -170,7 +171,7 @@ def lane_by_lane(s: ir.Stmt, kept: Collection[str]) -> ir.Stmt:
         for n in below if isinstance(n, ir.Load)
     )  # fmt: skip
     touched = {n.buffer for n in below if isinstance(n, ir.Load | ir.Store | ir.Allocate)}
-    return replace(s, kind=ir.LoopKind.SERIAL) if apart and touched.isdisjoint(kept) else s
+    return plain_loop(s) if apart and touched.isdisjoint(kept) else s
 
 
 def _is_held(index: ir.Expr, var: str) -> bool:

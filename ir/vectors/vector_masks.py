@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
+
+from hbc.ir.algebra.facts import implied
+from hbc.ir.algebra.linear import coefficient, of_atom, shifted, to_expr, without
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import and_, broadcast, or_, select
+from hbc.ir.lang.build import and_, broadcast, minimum, or_, select, sub
 from hbc.ir.lang.identity import identity_of
-from hbc.ir.lang.walk import free_variables, map_children, nodes, rewrite
+from hbc.ir.lang.walk import contains, free_variables, map_children, mentions, nodes, rewrite
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.lane_view import view
 from hbc.ir.vectors.take import Take
@@ -28,6 +33,33 @@ def conjuncts(condition: ir.Expr) -> list[ir.Expr]:
     if isinstance(condition, ir.Broadcast) and condition.value.type.lanes > 1:
         return [broadcast(c, condition.lanes) for c in conjuncts(condition.value)]
     return [condition]
+
+
+def plain_loop(s: ir.For) -> ir.For:
+    """A vector loop one lane after the other, as far as there are live ones:
+
+    for vector v in 4: if (v < n & c) ..   ->   for v in min(4, n): if (c) ..
+    """
+    plain = replace(s, kind=ir.LoopKind.SERIAL)
+    if not isinstance(s.body, ir.If) or s.body.otherwise is not None:
+        return plain
+    parts = conjuncts(s.body.condition)
+    ends = {part: end for part in parts if (end := _end(part, s.var)) is not None}
+    if not ends:
+        return plain
+    kept = [part for part in parts if part not in ends]
+    body = replace(s.body, condition=and_(*kept)) if kept else s.body.then
+    counts = (sub(end, s.start) for end in ends.values())
+    return replace(plain, extent=reduce(minimum, counts, s.extent), body=body)
+
+
+def _end(condition: ir.Expr, var: str) -> ir.Expr | None:
+    """What the variable is less than, where the condition says that and nothing else."""
+    forms = list(implied(condition))
+    if len(forms) != 1 or coefficient(forms[0], var) != -1:
+        return None
+    rest = to_expr(shifted(without(forms[0], of_atom(ir.Var(var)).keys[0]), 1))
+    return None if mentions(rest, var) or contains(rest, ir.Load) else rest
 
 
 def spread(mask: ir.Expr, lanes: int) -> ir.Expr:
