@@ -203,6 +203,10 @@ APPS = {
         (1024, 1536), whole(np.uint8, 256, 1024, 1536), (1024, 1536), np.uint8,
         (picture_apps.median,),
     ),
+    "canny": App(
+        (1080, 1920), lambda r: [*floats(1080, 1920)(r), 0.5, 1.0], (1080, 1920), np.uint8,
+        (picture_apps.canny,),
+    ),
     "gemv": App(
         (1024, 1024), lambda r: [*several((1024, 1024), (1024,), (1024,))(r), 1.5, 0.5], (1024,),
         np.float32, (number_apps.gemv,),

@@ -205,3 +205,59 @@ def median() -> Built:
     for f in (low, mid, high):
         f.compute_at(out, yi).vectorize(x, 4 * LANES)
     return out, [a]
+
+
+def canny(steps: int = 8) -> Built:
+    """Strips of 32 rows, ranks at once for the whole picture: none in apps/"""
+    a, out = hl.ImageParam(hl.Float(32), 2), hl.Func("out")
+    low, high = hl.Param(hl.Float(32)), hl.Param(hl.Float(32))
+    p, rows, soft, gx, gy, g2, rank = (hl.Func() for _ in range(7))
+    width, height = a.dim(0).extent(), a.dim(1).extent()
+    p[x, y] = edged(a)[x, y]
+
+    def five(f: Any) -> Any:
+        return (f(-2) + 4 * f(-1) + 6 * f(0) + 4 * f(1) + f(2)) / 16
+
+    rows[x, y] = five(lambda i: p[x + i, y])
+    soft[x, y] = five(lambda i: rows[x, y + i])
+
+    def slope(f: Any) -> Any:
+        return f(1, -1) - f(-1, -1) + 2 * (f(1, 0) - f(-1, 0)) + f(1, 1) - f(-1, 1)
+
+    gx[x, y] = slope(lambda i, j: soft[x + i, y + j])
+    gy[x, y] = slope(lambda i, j: soft[x + j, y + i])
+    g2[x, y] = gx[x, y] * gx[x, y] + gy[x, y] * gy[x, y]
+
+    def greatest(i: int, j: int) -> Any:
+        return (g2[x, y] > g2[x - i, y - j]) & (g2[x, y] >= g2[x + i, y + j])
+
+    across, along = hl.abs(gx[x, y]), hl.abs(gy[x, y])
+    tangent = hl.f32(0.41421356)
+    turned = hl.select(gx[x, y] * gy[x, y] > 0, greatest(1, 1), greatest(-1, 1))
+    upright = hl.select(across <= tangent * along, greatest(0, 1), turned)
+    thin = hl.select(along <= tangent * across, greatest(1, 0), upright)
+    strong = hl.select(g2[x, y] <= high * high, hl.u8(1), hl.u8(2))
+    rank[x, y] = hl.select(~thin | (g2[x, y] <= low * low), hl.u8(0), strong)
+    there = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    kept, last, stages = hl.Func("kept"), hl.Func("on"), []
+    inside = rank[hl.clamp(x, 0, width - 1), hl.clamp(y, 0, height - 1)]
+    kept[x, y] = hl.select(there, inside, hl.u8(0))
+    last[x, y] = hl.select(kept[x, y] == 2, hl.u8(255), hl.u8(0))
+    for _ in range(steps):
+        stages.append(last)
+        grown, near = hl.Func(), last[x, y]
+        for i in (-1, 0, 1):
+            for j in (-1, 0, 1):
+                near = hl.max(near, last[x + i, y + j])
+        grown[x, y] = hl.select(kept[x, y] == 1, near, last[x, y])
+        last = grown
+    out[x, y] = last[x, y]
+    out.split(y, y, yi, 32).parallel(y).vectorize(x, 4 * LANES)
+    for f in stages:
+        f.compute_at(out, y).vectorize(x, 4 * LANES)
+    kept.compute_at(out, y).vectorize(x, LANES)
+    rank.compute_root().split(y, y, yi, 32).parallel(y).vectorize(x, LANES)
+    for f in (g2, gx, gy, soft):
+        f.compute_at(rank, y).vectorize(x, LANES)
+    p.compute_at(soft, y).vectorize(x, LANES)
+    return out, [a, low, high]
