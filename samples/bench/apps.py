@@ -27,6 +27,7 @@ import algebra_apps  # noqa: E402
 import camera_app  # noqa: E402
 import halide as hl  # noqa: E402
 import image_apps  # noqa: E402
+import lens_app  # noqa: E402
 import number_apps  # noqa: E402
 import numpy as np  # noqa: E402
 import picture_apps  # noqa: E402
@@ -111,6 +112,11 @@ def weights_of_4_bits(r: np.random.Generator) -> list[Any]:
 
 def triangle(r: np.random.Generator) -> list[Any]:
     return [np.float32(np.eye(256) + r.uniform(1, 2, (256, 256)) / 256), *floats(256, 64)(r)]
+
+
+def pair(r: np.random.Generator) -> list[Any]:
+    pictures = [r.integers(0, 256, (3, 384, 512)).astype(np.uint8) for _ in range(2)]
+    return [*pictures, np.int32(10), 0.5]
 
 
 def options(r: np.random.Generator) -> list[Any]:
@@ -206,6 +212,9 @@ APPS = {
     "canny": App(
         (1080, 1920), lambda r: [*floats(1080, 1920)(r), 0.5, 1.0], (1080, 1920), np.uint8,
         (picture_apps.canny,),
+    ),
+    "lens_blur": App(
+        (384, 512), pair, (3, 384, 512), np.float32, (lens_app.lens_blur,), 1e-3
     ),
     "gemv": App(
         (1024, 1024), lambda r: [*several((1024, 1024), (1024,), (1024,))(r), 1.5, 0.5], (1024,),
