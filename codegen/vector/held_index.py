@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import get_args
 
 from hbc.codegen.text.spelling import c_type
-from hbc.codegen.text.unit import Buffer, Unit
+from hbc.codegen.text.unit import Buffer, Memory, Unit
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import ramp
 from hbc.ir.lang.types import I64
@@ -36,8 +36,8 @@ LEFT_ALONE = ir.Var | ir.Instruct | ir.VectorReduce
 
 
 def held_index(e: ir.Load, unit: Unit) -> ir.Expr:
-    """The index of a load with what is computed of narrower integers in an array. Lanes that its mask does
-    not have load nothing there either."""
+    """The index of a load with what is computed of narrower integers in an array, and what is in registers,
+    which have no lanes to read one by one. Lanes that its mask does not have load nothing there either."""
 
     def held(part: ir.Expr) -> ir.Expr:
         if part.type.lanes == 1:
@@ -46,6 +46,8 @@ def held_index(e: ir.Load, unit: Unit) -> ir.Expr:
             value = under_mask(part.value, e)
             if value is not None:
                 return ir.Cast(part.type, _array(value, unit), part.span)
+        if isinstance(part, ir.Load) and unit.buffers[part.buffer].memory is Memory.REGISTER:
+            return _array(part, unit)
         return map_children(part, held)
 
     return held(e.index)
