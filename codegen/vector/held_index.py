@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import get_args
 
 from hbc.codegen.text.spelling import c_type
-from hbc.codegen.text.unit import Buffer, Memory, Unit
+from hbc.codegen.text.unit import Buffer, Unit
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import ramp
-from hbc.ir.lang.types import I64
+from hbc.ir.lang.types import I64, Memory
 from hbc.ir.lang.walk import map_children, nodes, rewrite
 from hbc.ir.vectors.take import Take
 from hbc.ir.vectors.vector_width import widest_bits
