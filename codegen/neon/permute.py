@@ -30,7 +30,7 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int]) -> str | None:
     span = max(offsets) - low + 1
     lanes = n
     if span < lanes:
-        return _stretched(load, t, [o - low for o in offsets]) if len(set(offsets)) < n else None
+        return _stretched(load, t, offsets) if len(set(offsets)) < n else None
     if register_bits(t, n) != n * t.bits or span > MOST_LOADS * lanes:
         return None
     starts = list(range(0, span - lanes + 1, lanes))
@@ -41,16 +41,17 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int]) -> str | None:
 
 
 def _stretched(load: LoadText, t: DType, offsets: Sequence[int]) -> str:
-    """Elements from 0 on, fewer than lanes: those that several lanes want are loaded once."""
-    n, span, size = len(offsets), max(offsets) + 1, t.bits // 8
+    """Of fewer elements than lanes: those that several lanes want are loaded once."""
+    n, low, size = len(offsets), min(offsets), t.bits // 8
+    span = max(offsets) - low + 1
     lanes = 1 << (span.bit_length() - 1)
     starts = [0] if lanes == span else [0, span - lanes]
-    loads = [load(start, lanes) for start in starts]
+    loads = [load(low + start, lanes) for start in starts]
     table, bits = [], register_bits(t, lanes)
     for text in loads:
         raw = reinterpret(text, kind(t), "u8", bits)
         table.append(raw if bits == 8 * WHOLE else f"vcombine_u8({raw}, {raw})")
-    places = [_place(o, starts, lanes) for o in offsets]
+    places = [_place(o - low, starts, lanes) for o in offsets]
     picks = [(p // lanes * WHOLE) + p % lanes * size + k for p in places for k in range(size)]
     return _from_table(table, picks, t, register_bits(t, n))
 

@@ -80,6 +80,17 @@ def stretched(times: int, skipped: int) -> Index:
     return index
 
 
+def in_turn(period: int, skipped: int) -> Index:
+    """So many elements again and again, from a later one on."""
+
+    def index(first: Expr, lanes: int) -> Expr:
+        line = Ramp(const_index(skipped), const_index(1), lanes)
+        turn = Binary(Op.MOD, line, broadcast(const_index(period), lanes))
+        return Binary(Op.ADD, Broadcast(first, lanes), turn)
+
+    return index
+
+
 def rows_of_pairs(first: Expr, lanes: int) -> Expr:
     inner = stretched(2, 0)(first, 4)
     return Ramp(inner, broadcast(const_index(7), 4), lanes // 4)
@@ -110,6 +121,7 @@ LOADS: dict[str, Index] = {
     "unknown stride": unknown_stride, "rows": rows_of_four, "transposed": transposed,
     "repeated": each_four_times, "twice": stretched(2, 0), "twice, within": stretched(2, 1),
     "eight times, within": stretched(8, 3), "rows of pairs": rows_of_pairs,
+    "three in turn": in_turn(3, 1), "five in turn": in_turn(5, 4),
     "periodic": four_again_and_again, "broadcast": all_the_same,
     "through i32": through("places_i32", I32), "through u8": through("places_u8", U8),
     "through i64": through("places_i64", I64),
@@ -117,7 +129,8 @@ LOADS: dict[str, Index] = {
 
 
 REPEATED = ("repeated", "periodic", "broadcast", "rows of pairs")
-ONCE = [n for n in LOADS if n not in REPEATED and not n.startswith(("twice", "eight"))]
+MANY = ("twice", "eight", "three", "five")
+ONCE = [n for n in LOADS if n not in REPEATED and not n.startswith(MANY)]
 STORES = {name: LOADS[name] for name in ONCE}
 Mask = Callable[[int], Expr | None]
 
