@@ -133,11 +133,16 @@ class Pack:
 
 
 def alike(a: Pack, b: Pack) -> bool:
-    """Whether two packs are of the same arrays and equally long, as for neighbouring columns: side by
-    side they are one stream."""
+    """Whether two packs are of the same arrays and type, and equally long, as for neighbouring columns:
+    side by side they are one stream."""
     arrays = [dict.fromkeys((r.buffer, r.element) for r in reads(p.x)) for p in (a, b)]
     lengths = [(p.own_points().extents, p.steps, p.note) for p in (a, b)]
-    return arrays[0] == arrays[1] and lengths[0] == lengths[1] and _heads(a) == _heads(b)
+    return (
+        a.element == b.element
+        and arrays[0] == arrays[1]
+        and lengths[0] == lengths[1]
+        and _heads(a) == _heads(b)
+    )
 
 
 def same(a: Pack, b: Pack) -> bool:
@@ -170,7 +175,8 @@ def _heads(p: Pack) -> list[tuple[str, ir.Expr, ir.Expr | None]]:
 
 
 def name_of(x: Tensor) -> str:
-    return "_".join(dict.fromkeys(r.buffer for r in reads(x))) + "_packed"
+    """After the arrays that it moves along, of which a value that is the same at all points has none."""
+    return "_".join(dict.fromkeys(r.buffer for r in reads(x)) or ["value"]) + "_packed"
 
 
 def filled(groups: dict[str, list[Pack]], s: ir.Stmt, fresh: Fresh) -> ir.Stmt:
