@@ -151,7 +151,7 @@ def let(e: ast.Let, env: Env) -> ir.Expr:
         bound = BROKEN
     if isinstance(bound, ir.Const):
         return value(e.body, env.bind(text, bound))
-    if not any(isinstance(n, ir.Access | ir.Var) and is_literal(n) for n in nodes(bound)):
+    if not any(isinstance(n, ir.Access | ir.Var | ir.Cast) and is_literal(n) for n in nodes(bound)):
         bound = settle(bound, env.scope)
     own = env.scope.fresh(text)
     body = value(e.body, env.bind(text, ir.Var(own, bound.type, e.name.span)))

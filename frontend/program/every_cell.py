@@ -13,7 +13,6 @@ from hbc.frontend.program.literals import fold_call
 from hbc.ir.algebra.domain import Domain, Of, fold
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
-from hbc.ir.lang.walk import rewrite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,14 +28,6 @@ def every_cell(
 ) -> list[Number | None]:
     """The values of a formula at all points of the shape, row-major, as `evaluate` has them: None where it
     has none."""
-
-    def whole(x: ir.Expr) -> ir.Expr:
-        """An index is an integer, of which its type may hold no more than what is near."""
-        if isinstance(x, ir.Var) and x.name in names and x.type.element.is_float:
-            return ir.Cast(x.type, ir.Var(x.name), x.span)
-        return x
-
-    e = rewrite(e, whole)
     if prod(shape) <= FEW:
         points = _points(shape)
         return [evaluate(e, dict(zip(names, p, strict=True)), tables) for p in points]

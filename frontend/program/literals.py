@@ -15,6 +15,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, F32, F64, I32, I64, DType, Kind, Type
+from hbc.ir.lang.walk import nodes
 
 if TYPE_CHECKING:
     from hbc.frontend.program.scope import Scope
@@ -52,32 +53,51 @@ def default_type(t: DType) -> DType:
 
 
 def adapt(e: ir.Expr, to: DType, scope: Scope) -> ir.Expr:
-    """A literal expression in the type `to`; one that has a type stays as it is."""
+    """A literal expression in the type `to`; one that has a type stays as it is. What is counted by a
+    table's indices is so in 64 bits, and converted then."""
+    if not is_literal(e) or is_broken(e):
+        return e
+    spread = _spread(e, to, scope)  # reports literals that do not fit
+    if element(e) is LITERAL_INT and to not in (LITERAL_INT, I64, BOOL) and _counts(e):
+        return ir.Cast(Type(to), _spread(e, I64, scope), e.span)
+    return spread
+
+
+def _counts(e: ir.Expr) -> bool:
+    """Whether a table's index is in it."""
+    return any(isinstance(n, ir.Var) and n.type.element is LITERAL_INT for n in nodes(e))
+
+
+def _spread(e: ir.Expr, to: DType, scope: Scope) -> ir.Expr:
+    """A literal expression with each of its literals in that type."""
     if not is_literal(e) or is_broken(e):
         return e
     t = Type(to)
     match e:
         case ir.Const(value=value):
             return adapt_const(e, value, to, scope)
+        case ir.Cast(value=value):
+            return ir.Cast(t, value, e.span)
         case ir.Binary(op=op, a=a, b=b):
             if op is ir.Op.DIV and to.is_float and element(e) is LITERAL_INT:
                 scope.report(
                     "a quotient of integer literals is rounded down before it becomes a float",
                     e.span, "write one of them with a point: `1.0 / 3`",
                 )  # fmt: skip
-            return ir.Binary(op, adapt(a, to, scope), adapt(b, to, scope), e.span)
+            return ir.Binary(op, _spread(a, to, scope), _spread(b, to, scope), e.span)
         case ir.Unary(op=uop, a=a):
-            return ir.Unary(uop, adapt(a, to, scope), e.span)
+            return ir.Unary(uop, _spread(a, to, scope), e.span)
         case ir.Select(condition=c, a=a, b=b):
-            return ir.Select(c, adapt(a, to, scope), adapt(b, to, scope), e.span)
+            return ir.Select(c, _spread(a, to, scope), _spread(b, to, scope), e.span)
         case ir.Let(name=name, value=value, body=body):
-            return ir.Let(name, value, adapt(body, to, scope), e.span)
+            return ir.Let(name, value, _spread(body, to, scope), e.span)
         case ir.Call(name=name, args=args):
-            return ir.Call(name, tuple(adapt(a, to, scope) for a in args), t, e.span)
+            return ir.Call(name, tuple(_spread(a, to, scope) for a in args), t, e.span)
         case ir.Access(name=name, indices=indices, part=part):
             return ir.Access(name, indices, t, e.span, part)
         case ir.Var(name=name):
-            return ir.Var(name, t, e.span)
+            kept = element(e) is LITERAL_INT or to in LITERALS
+            return ir.Var(name, t, e.span) if kept else ir.Cast(t, e, e.span)
         case _:
             raise AssertionError(f"no literal: {e!r}")
 

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from hbc.frontend.checks.check import check
@@ -11,6 +12,8 @@ from hbc.ir.ground.diag import HbcError, UsageError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.nodes import Const
 from hbc.ir.lang.show import show
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 
 def pipeline(text: str, name: str = "test.hb", fix: bool = False, **settings: str) -> Pipeline:
@@ -128,6 +131,36 @@ def test_a_cell_is_narrowed_after_it_is_computed(narrow: str, low: int, high: in
     ).func("t")
     wrapped = [(i * i // 5 - 3 - low) % (high - low + 1) + low for i in range(400)]
     assert leaves(f) == wrapped
+
+
+@pytest.mark.parametrize("kind", ["f8e4m3", "f8e5m2", "bf16", "f16", "f32", "u8", "i16", "i32"])
+@pytest.mark.parametrize("cast", [True, False])
+def test_a_cell_is_rounded_once(kind: str, cast: bool) -> None:
+    """What the indices say is computed in 64 bits, whatever type it is converted to."""
+    formulas = {
+        "(u * 37 + v) * v % 211": lambda u, v: (u * 37 + v) * v % 211,
+        "let w = u * 9 + v in w - v * v % 7": lambda u, v: u * 9 + v - v * v % 7,
+        "max(100 * v % 113, 3 * u + 1)": lambda u, v: max(100 * v % 113, 3 * u + 1),
+        "select(v > 4, 11 * u + 100, v - u - u + 40)": lambda u, v: (
+            11 * u + 100 if v > 4 else v - u - u + 40
+        ),
+    }
+    for text, meant in formulas.items():
+        value = f"{kind}({text})" if cast else text
+        f = pipeline(
+            f"table t: {kind}[9, 13] [u, v] = {value}\noutput B: {kind}[9]\nB[i] = t[i, 2]"
+        ).func("t")
+        exact = np.array([[meant(u, v) for v in range(13)] for u in range(9)])
+        wanted = exact.astype(numpy_dtype(DTYPES[kind]))
+        assert leaves(f) == wanted.astype(np.float64).ravel().tolist(), text
+
+
+def test_a_named_value_of_a_formula_is_rounded() -> None:
+    f = pipeline(
+        "table t: bf16[50] [i] = let h = 0.1 * i in h\noutput B: bf16[50]\nB[i] = t[i]"
+    ).func("t")
+    wanted = (0.1 * np.arange(50)).astype(numpy_dtype(DTYPES["bf16"]))
+    assert leaves(f) == wanted.astype(np.float64).tolist()
 
 
 def test_a_table_of_a_table() -> None:
