@@ -206,8 +206,9 @@ def _produce(
         for stage in nest:
             f = program.plan[stage.func]
             part, bound, scope = _nest(
-                program, f, stage, new[stage.func], windows.get(stage.func), paddings, names, scope
-            )
+                program, f, stage, new[stage.func], asked[stage.func], windows.get(stage.func),
+                paddings, names, scope,
+            )  # fmt: skip
             parts.append(part)
             names += bound
         g = Generator(program, program.plan[nest[0].func].func, at_level)
@@ -227,7 +228,7 @@ def _with_low(x: Interval, names: Mapping[str, ir.Expr]) -> Interval:
 
 
 def _nest(
-    program: Program, f: FuncPlan, stage: StagePlan, box: Box, window: Window | None,
+    program: Program, f: FuncPlan, stage: StagePlan, box: Box, asked: Box, window: Window | None,
     paddings: PaddedExtents, known: Sequence[tuple[str, ir.Expr]], scope: Scope,
 ) -> tuple[Nest, list[tuple[str, ir.Expr]], Scope]:  # fmt: skip
     """The nest of a step of a Func over a box, the names to bind around it, and the scope with them."""
@@ -236,7 +237,7 @@ def _nest(
     starts: dict[str, ir.Expr] = {}
     extents: dict[str, ir.Expr] = {}
     limits: dict[str, ir.Expr] = {}
-    region = stage_box(f, stage, box, scope)
+    region = stage_box(f, stage, box, scope, asked)
     if stage.update is None:
         region = initial_box(f, region)
     padding = paddings.get(f.func.name, (None,) * len(box))

@@ -110,5 +110,8 @@ def _has_points(ranges: Ranges, scope: Scope) -> bool:
     return all(lo and hi and prove(le(lo, hi), scope.ranges) for lo, hi in ends)
 
 
-def stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:
-    return pure_box(f.func, box, scope.ranges) if stage.update is None else box
+def stage_box(
+    f: FuncPlan, stage: StagePlan, box: Box, scope: Scope, asked: Box | None = None
+) -> Box:
+    """What the step computes of a box; `asked`: that box, or one around it, before its bounds got names."""
+    return pure_box(f.func, box, scope.ranges, asked) if stage.update is None else box

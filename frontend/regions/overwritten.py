@@ -17,18 +17,20 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, ge, lt, sub
 
 
-def pure_box(func: Func, box: Box, scope: Ranges) -> Box:
-    """The part of the box that the pure step must compute."""
+def pure_box(func: Func, box: Box, scope: Ranges, asked: Box | None = None) -> Box:
+    """The part of the box that the pure step must compute. `asked`: a box around it, of which more may be
+    known: what is overwritten of that is overwritten here."""
+    whole = box if asked is None else asked
     for number, update in enumerate(func.updates):
         d = _overwrites(func, update)
         if d is None:
             continue
         r = update.reduce[0]
-        low, high = box[d].lo, box[d].hi
+        low, high, most = box[d].lo, box[d].hi, whole[d].hi
         last = sub(add(r.start, r.extent), 1)
-        if low is None or high is None or not prove(ge(last, high), scope):
+        if low is None or high is None or most is None or not prove(ge(last, most), scope):
             continue
-        if all(_stays_below(func, before, d, r.start, box, scope) for before in range(number)):
+        if all(_stays_below(func, before, d, r.start, whole, scope) for before in range(number)):
             end = lesser(high, simplify(sub(r.start, 1)), scope)
             return (*box[:d], Interval(low, end), *box[d + 1 :])
     return box

@@ -102,3 +102,17 @@ def test_where_a_condition_does_not_hold_nothing_beyond_the_input_is_read() -> N
     """
     agrees(triangle, "g.compute_at(f.update, y)", "c")
     agrees(triangle, "g.compute_root(); A.in(g).compute_at(g, x); f.update.reorder(y, x)", "c")
+
+
+SCAN = """
+    input A: i32[10, 10]
+    output f: i32[5]
+    reduce r in 1 .. 5
+    g[x, y] = A[x, y + 3]
+    g[x, r] = g[x, r - 1] + i32(r)
+    f[x] = g[x, x - 3] + g[x, x]
+"""
+
+
+def test_what_a_scan_overwrites_is_not_computed_from_a_copy_that_lacks_it() -> None:
+    agrees(SCAN, "g.compute_at(f, x); A.in(g).compute_at(f, x)")
