@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,10 +89,16 @@ def scalar_array(name: str, element: DType, value: Any) -> Array:
         return np.asarray(plain, numpy_dtype(element))
     with np.errstate(all="ignore"):
         rounded = np.asarray(_as_float(plain), np.float64).astype(numpy_dtype(element))
-    if np.isinf(rounded.astype(np.float64)) and plain not in (float("inf"), float("-inf")):
+    made = float(rounded.astype(np.float64))
+    # A type without infinities makes NaN of what is too large.
+    if not math.isfinite(made) and made != plain and not _is_nan(plain):
         shown = f"{plain:g}" if isinstance(plain, float) else f"{plain}"
         raise HbcError(Diagnostic(f"`{name}` is {shown[:40]}, which is too large for {element}"))
     return rounded
+
+
+def _is_nan(number: int | float) -> bool:
+    return isinstance(number, float) and math.isnan(number)
 
 
 def _as_float(number: int | float) -> float:

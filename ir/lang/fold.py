@@ -176,7 +176,7 @@ _LARGEST: Final = {F8E4M3: 448.0, F8E5M2: 57344.0}
 
 
 def _to_float8(value: float, element: DType) -> float:
-    if math.isfinite(value):
+    if abs(value) <= 2 * _LARGEST[element]:
         unit = max(math.frexp(value)[1] - element.precision, _LEAST_UNIT[element])
         value = math.copysign(math.ldexp(round(math.ldexp(value, -unit)), unit), value)
         if abs(value) <= _LARGEST[element]:

@@ -89,8 +89,12 @@ schedule planes for c, avx2, avx512, arm_dot {
     u.compute_root().vectorize(x, 16)
     d.compute_root().vectorize(x, 16).parallel(y)
     v[1 ..].compute_root().vectorize(x, 16)
-    sure.compute_root().vectorize(x, 16)
-    mean.compute_at(sure, y).vectorize(x, 16)
+    sure.compute_root().split(x, xo, xi, 64).vectorize(xi, 16)
+    sure_sum.compute_at(sure, xo).vectorize(x, 16)
+    sure_sum.update.reorder(y, k_2, x).vectorize(x, 16)
+    mean.compute_at(sure, xo).vectorize(x, 16)
+    mean_sum.compute_at(mean, y).vectorize(x, 16)
+    mean_sum.update.reorder(y, k, x).vectorize(x, 16)
     cost.compute_root().vectorize(x, 16).parallel(y)
 }
 

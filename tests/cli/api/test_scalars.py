@@ -189,7 +189,7 @@ int main(int count, char **words)
     int32_t x[20] = {0};
     double y[20];
     for (int n = 1; n <= 20; ++n)
-        if (kernel(n, x, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1.5f, 2.5, 1, y))
+        if (kernel(n, x, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1.5f, 2.5, 1, y))
             return 1;
     return 0;
 }
