@@ -34,8 +34,10 @@ typedef int (*Entry)(W16, W16, W16, W16, F8);
 #define WITH(name, suffix) JOIN(name, suffix)
 #define QUOTED(name) #name
 #define TEXT(name) QUOTED(name)
-extern int KERNEL(W16, W16, W16, W16, F8), WITH(KERNEL, _strided)(W16, W16, W16, W16, F8);
-extern const char *WITH(KERNEL, _strerror)(int code);
+/* By names of our own: a kernel may be called as a variable here is. */
+extern int kernel_itself(W16, W16, W16, W16, F8) __asm__(TEXT(KERNEL));
+extern int kernel_strided(W16, W16, W16, W16, F8) __asm__(TEXT(WITH(KERNEL, _strided)));
+extern const char *kernel_strerror(int code) __asm__(TEXT(WITH(KERNEL, _strerror)));
 
 /* Private zeroed memory for one array. A guarded one ends where a page begins that faults. */
 typedef struct {
@@ -112,7 +114,7 @@ static double now(void)
 static void answer(int code, int count, const double *times)
 {
     printf("{\"code\": %d, \"said\": \"", code);
-    for (const char *c = code ? WITH(KERNEL, _strerror)(code) : ""; *c; ++c) {
+    for (const char *c = code ? kernel_strerror(code) : ""; *c; ++c) {
         if (*c == '"' || *c == '\\')
             putchar('\\');
         putchar(*c);
@@ -168,7 +170,7 @@ static void serve(const char *function)
         make(&regions[i], i, guarded);
         a[places[i]] = (Word)(uintptr_t)regions[i].data;
     }
-    const Entry entry = strcmp(function, TEXT(KERNEL)) == 0 ? KERNEL : WITH(KERNEL, _strided);
+    const Entry entry = strcmp(function, TEXT(KERNEL)) == 0 ? kernel_itself : kernel_strided;
     int code = 0, count = 0;
     double spent = 0;
     for (int64_t i = 0; i < warmups && !code; ++i) {

@@ -107,3 +107,15 @@ def test_machines_by_all_their_names(
     assert is_foreign(X86 if machine == ARM else ARM)
     with pytest.raises(ToolError, match="this is no x86_64 processor"):
         emulator(X86)
+
+
+@pytest.mark.parametrize("name", ["a", "f", "times"])
+def test_a_kernel_that_is_called_as_a_variable_of_the_driver(
+    name: str, arm: Target, tmp_path: Path
+) -> None:
+    text = COPY.replace("SHIFT", "0").replace("kernel copy", f"kernel {name}")
+    made = build_callable(finished(read_kernel(text), arm), arm, tmp_path)
+    given = picture(3, 8)
+    with Native(made, 1, 60.0) as native:
+        got = native.call(name, [3, 8], {"A": given}, {"O": ((3, 8), F32)}).outputs["O"]
+    assert np.array_equal(got, given)
