@@ -131,6 +131,9 @@ class Conflicts:
     strides: frozenset[str] = frozenset()
     found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
     known: dict[tuple[object, ...], SyncScope] = field(default_factory=dict)
+    origins: dict[ThreadAccess, tuple[str, int]] = field(default_factory=dict)
+    levels: dict[tuple[object, ...], SyncScope | None] = field(default_factory=dict)
+    apart: dict[tuple[object, ...], bool] = field(default_factory=dict)
     rows: Rows = field(init=False)
 
     def __post_init__(self) -> None:
@@ -171,7 +174,7 @@ class Conflicts:
         return self.found[a]
 
     def _between(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> SyncScope:
-        level = self._of_elements(p, p.access, a, facts)
+        level = self._of_distance(p, a, facts)
         if level is None:
             level = self._of_rows(p, a, facts)
         if level is SyncScope.NONE or not (is_mixed(p.access) or is_mixed(a)):
@@ -183,7 +186,7 @@ class Conflicts:
     def _of_rows(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> SyncScope:
         rows = with_numbers(p.access, a, self.rows)
         level = None if rows is None else self._of_elements(p, *rows, facts)
-        if level is SyncScope.NONE or _is_apart(p, a, facts):  # which takes longer
+        if level is SyncScope.NONE or self._is_apart(p, a, facts):  # which takes longer
             return SyncScope.NONE
         return SyncScope.BLOCK if level is None else level
 
@@ -199,6 +202,32 @@ class Conflicts:
                 return SyncScope.BLOCK
             level = max(level, of_case)
         return level
+
+    def _of_distance(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> SyncScope | None:
+        """As `_of_elements` has it: the same for all pairs that are moved alike, of which unrolled loops
+        have as many as the square of their steps."""
+        key = self._distance(p, a)
+        if key not in self.levels:
+            self.levels[key] = self._of_elements(p, p.access, a, facts)
+        return self.levels[key]
+
+    def _is_apart(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> bool:
+        key = self._distance(p, a)
+        if key not in self.apart:
+            self.apart[key] = _is_apart(p, a, facts)
+        return self.apart[key]
+
+    def _distance(self, p: UnsyncedAccess, a: ThreadAccess) -> tuple[object, ...]:
+        (one, at), (other, to) = self._origin(p.access), self._origin(a)
+        return one, other, to - at, p.back
+
+    def _origin(self, a: ThreadAccess) -> tuple[str, int]:
+        """The access moved to where its index has no constant, as text, and how far that is."""
+        if a not in self.origins:
+            form = Linear(0) if a.index is None else linear(a.index)
+            index = None if a.index is None else to_expr(plus(form, Linear(-form.constant)))
+            self.origins[a] = replace(a, index=index).key, form.constant
+        return self.origins[a]
 
     def _of_elements(
         self, p: UnsyncedAccess, earlier: ThreadAccess, a: ThreadAccess, facts: Facts

@@ -270,11 +270,9 @@ class Walk:
         new = dict.fromkeys(UnsyncedAccess.of(a) for a in accesses)
         if made is None:
             return None, {**waiting, **new}
-        fences = any(
-            p.access.stores and a.by_product
-            for p, a, _ in self.conflicts.pairs(waiting, accesses, at.facts)
-        )
-        if not fences:
+        stores = (p for p in waiting if p.access.stores)
+        products = [a for a in accesses if a.by_product]
+        if not any(self.conflicts.pairs(stores, products, at.facts)):  # nor a fence
             return made, {**self._passed(waiting, self.scope), **new}
         fenced = _each(waiting, UnsyncedAccess.behind_fence)
         first = ir.Fence(ir.FenceKind.STORES)
