@@ -11,6 +11,44 @@ x, y, z, c = (hl.Var(name) for name in "xyzc")
 xi, yi = hl.Var("xi"), hl.Var("yi")
 
 
+def _pulled(push: list[Any], levels: int, w: Any, h: Any) -> list[Any]:
+    """The levels on the way back up, the finest first; those on the way down are added to `push`."""
+    pull = [hl.Func(f"pull{n}") for n in range(levels)]
+    first = hl.Func("edge0")
+    first[x, y, z] = push[0][hl.clamp(x, 0, w), hl.clamp(y, 0, h), z]
+    bordered = [first]
+    for n in range(1, levels):
+        f, down, across, edge = bordered[-1], hl.Func(f"push{n}"), hl.Func(), hl.Func(f"edge{n}")
+        sides = f[2 * x - 1, y, z] + 3 * (f[2 * x, y, z] + f[2 * x + 1, y, z]) + f[2 * x + 2, y, z]
+        across[x, y, z] = sides / 8
+        f = across
+        sides = f[x, 2 * y - 1, z] + 3 * (f[x, 2 * y, z] + f[x, 2 * y + 1, z]) + f[x, 2 * y + 2, z]
+        down[x, y, z] = sides / 8
+        edge[x, y, z] = down[hl.clamp(x, 0, w // (1 << n)), hl.clamp(y, 0, h // (1 << n)), z]
+        push.append(down)
+        bordered.append(edge)
+    pull[-1][x, y, z] = bordered[-1][x, y, z]
+    for n in reversed(range(levels - 1)):
+        f, up = pull[n + 1], hl.Func()
+        up[x, y, z] = f[(x + 1) // 2 - 1 + x % 2, y, z] / 4 + hl.f32(0.75) * f[x // 2, y, z]
+        wide = up[x, (y + 1) // 2 - 1 + y % 2, z] / 4 + hl.f32(0.75) * up[x, y // 2, z]
+        pull[n][x, y, z] = (bordered[n][x, y, z] + wide) / 2
+    return pull
+
+
+def _best(cost: Any, r: Any, shifts: int) -> tuple[Any, Any]:
+    """The least cost of a pixel with its shift, and the shift alone."""
+    best, depth = hl.Func("best"), hl.Func("depth")
+    best[x, y] = hl.Tuple((hl.f32(3e38), hl.i32(0)))
+    value = cost[x, y, r] / cost[x, y, shifts]
+    better = value < best[x, y][0]
+    best[x, y] = hl.Tuple(
+        (hl.select(better, value, best[x, y][0]), hl.select(better, r.x, best[x, y][1]))
+    )
+    depth[x, y] = best[x, y][1]
+    return best, depth
+
+
 def lens_blur(shifts: int = 32, levels: int = 8, reach: int = 8, places: int = 32) -> Built:
     """apps/lens_blur: the weights as a plane more, the places of a spiral"""
     left, right = hl.ImageParam(hl.UInt(8), 3), hl.ImageParam(hl.UInt(8), 3)
@@ -33,36 +71,11 @@ def lens_blur(shifts: int = 32, levels: int = 8, reach: int = 8, places: int = 3
     square[x, y] += cost[x, y, r] * cost[x, y, r]
     middle = mean[x, y] / shifts
     sure[x, y] = square[x, y] / shifts - middle * middle
-    push, pull = [hl.Func("push0")], [hl.Func(f"pull{n}") for n in range(levels)]
+    push = [hl.Func("push0")]
     push[0][x, y, z] = sure[x, y] * hl.select(z < shifts, cost[x, y, hl.min(z, shifts - 1)], 1)
     w, h = width - 1, height - 1
-    first = hl.Func("edge0")
-    first[x, y, z] = push[0][hl.clamp(x, 0, w), hl.clamp(y, 0, h), z]
-    bordered = [first]
-    for n in range(1, levels):
-        f, down, across, edge = bordered[-1], hl.Func(f"push{n}"), hl.Func(), hl.Func(f"edge{n}")
-        sides = f[2 * x - 1, y, z] + 3 * (f[2 * x, y, z] + f[2 * x + 1, y, z]) + f[2 * x + 2, y, z]
-        across[x, y, z] = sides / 8
-        f = across
-        sides = f[x, 2 * y - 1, z] + 3 * (f[x, 2 * y, z] + f[x, 2 * y + 1, z]) + f[x, 2 * y + 2, z]
-        down[x, y, z] = sides / 8
-        edge[x, y, z] = down[hl.clamp(x, 0, w // (1 << n)), hl.clamp(y, 0, h // (1 << n)), z]
-        push.append(down)
-        bordered.append(edge)
-    pull[-1][x, y, z] = bordered[-1][x, y, z]
-    for n in reversed(range(levels - 1)):
-        f, up = pull[n + 1], hl.Func()
-        up[x, y, z] = f[(x + 1) // 2 - 1 + x % 2, y, z] / 4 + hl.f32(0.75) * f[x // 2, y, z]
-        wide = up[x, (y + 1) // 2 - 1 + y % 2, z] / 4 + hl.f32(0.75) * up[x, y // 2, z]
-        pull[n][x, y, z] = (bordered[n][x, y, z] + wide) / 2
-    best, depth = hl.Func("best"), hl.Func("depth")
-    best[x, y] = hl.Tuple((hl.f32(3e38), hl.i32(0)))
-    value = pull[0][x, y, r] / pull[0][x, y, shifts]
-    better = value < best[x, y][0]
-    best[x, y] = hl.Tuple(
-        (hl.select(better, value, best[x, y][0]), hl.select(better, r.x, best[x, y][1]))
-    )
-    depth[x, y] = best[x, y][1]
+    pull = _pulled(push, levels, w, h)
+    best, depth = _best(pull[0], r, shifts)
     radius, tall, most = hl.Func("radius"), hl.Func("tall"), hl.Func("most")
     e = hl.RDom([(-reach, 2 * reach + 1)])
     place = depth[hl.clamp(x, 0, w), hl.clamp(y, 0, h)]
