@@ -132,6 +132,7 @@ class Conflicts:
     found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
     known: dict[tuple[object, ...], SyncScope] = field(default_factory=dict)
     origins: dict[ThreadAccess, tuple[str, int]] = field(default_factory=dict)
+    around: dict[int, Facts] = field(default_factory=dict)
     levels: dict[tuple[object, ...], SyncScope | None] = field(default_factory=dict)
     apart: dict[tuple[object, ...], bool] = field(default_factory=dict)
     rows: Rows = field(init=False)
@@ -206,20 +207,22 @@ class Conflicts:
     def _of_distance(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> SyncScope | None:
         """As `_of_elements` has it: the same for all pairs that are moved alike, of which unrolled loops
         have as many as the square of their steps."""
-        key = self._distance(p, a)
+        key = self._distance(p, a, facts)
         if key not in self.levels:
             self.levels[key] = self._of_elements(p, p.access, a, facts)
         return self.levels[key]
 
     def _is_apart(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> bool:
-        key = self._distance(p, a)
+        key = self._distance(p, a, facts)
         if key not in self.apart:
             self.apart[key] = _is_apart(p, a, facts)
         return self.apart[key]
 
-    def _distance(self, p: UnsyncedAccess, a: ThreadAccess) -> tuple[object, ...]:
+    def _distance(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> tuple[object, ...]:
+        """Of two loops of one name different things may be known."""
         (one, at), (other, to) = self._origin(p.access), self._origin(a)
-        return one, other, to - at, p.back
+        self.around[id(facts)] = facts  # kept, so that no other has its number
+        return id(facts), one, other, to - at, p.back
 
     def _origin(self, a: ThreadAccess) -> tuple[str, int]:
         """The access moved to where its index has no constant, as text, and how far that is."""
