@@ -79,7 +79,8 @@ def native_rows(
     """What native code gives for each case, and the inputs by name."""
     count = len(next(iter(given.values()))) if given else COUNT
     kernel, places = make_kernel(cases, lanes, count)
-    inputs = given or {a.name: values(a.name) for a in kernel.arguments if not a.output}
+    names = [a.name for a in kernel.arguments if not a.output]
+    inputs = {name: given[name] if given else values(name) for name in names}
     got = call(kernel, inputs, target, folder, options)
     return [got[name][row] for name, row in places], inputs
 
