@@ -6,8 +6,8 @@ import functools
 import hashlib
 import json
 import os
-import platform
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +27,9 @@ def cpu_name() -> str:
         match = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
         if match:
             return match[1].strip()
-    if platform.system() == "Darwin":
+    import platform
+
+    if sys.platform == "darwin":
         return sysctl("machdep.cpu.brand_string").strip() or platform.machine()
     return platform.processor() or platform.machine() or "unknown processor"
 

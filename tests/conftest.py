@@ -118,7 +118,7 @@ def _folders_that_were_not_used() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _compiles() -> Iterator[None]:
     """Compilers run once for each text: see suite_compiles.py. Parallel loops always start their threads."""
-    from hbc.codegen.build import cuda_cpu, run_tool, toolchain
+    from hbc.codegen.build import cuda_cpu, run_tool
     from hbc.codegen.c.work import MACRO
 
     compiles: suite_compiles.Compile = run_tool.compile_with
@@ -137,7 +137,7 @@ def _compiles() -> Iterator[None]:
         return compiles([*arguments, *more], made)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (cuda_cpu, toolchain):
+        for module in (cuda_cpu, run_tool):
             patch.setattr(module, "compile_with", on_threads)
         yield
 

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hbc.cli.api.arrays import CPU, View, check_element, view_of
 from hbc.cli.api.said import in_python
+from hbc.cli.api.view import CPU, View, check_element
 from hbc.cli.files.nibbles import unpacked
 from hbc.cli.files.scalars import parameters, scalar_array
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
+from hbc.codegen.c.by_value import by_value
 from hbc.frontend.program.funcs import Image, Pipeline
-from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
+from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError, InternalError, did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.lang.kernel import Packed
-from hbc.ir.lang.types import I4, DType
-from hbc.ir.meaning.numpy_types import numpy_dtype
+from hbc.ir.lang.types import BOOL, F32, F64, I4, DType
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from hbc.cli.api.library import Library
-
 
 _GIVEN = "it is given to hbc.compile(..., {}), not to a call"
 OF_COMPILE = {n: _GIVEN.format(n + "=") for n in ("threads", "target", "schedule", "on_cpu")}
 """Arguments of `hbc.compile` that a call is given by mistake, and what to do instead."""
 
 
+# Floats below are rounded to a number that the type holds: half a unit above its largest (IEEE 754).
+_LIMITS = {F32: math.ldexp(2 - 2.0**-24, 127), F64: math.inf}
+
+
 @record
 class Plan:
     """What calls on arrays of the same shapes and strides have in common. `strides`: of each array, in
-    elements without the last, or None when all are dense. `outputs`: shape, element type and
-    NumPy's type of each."""
+    elements without the last, or None when all are dense. `outputs`: shape and element type of each."""
 
     sizes: tuple[int, ...]
     names: tuple[str, ...]
     strides: tuple[tuple[int, ...], ...] | None
-    outputs: tuple[tuple[tuple[int, ...], DType, np.dtype[Any]], ...]
+    outputs: tuple[tuple[tuple[int, ...], DType], ...]
     device: str
 
     def call(self, library: Library, addresses: Sequence[Any], stream: int | None) -> int:
@@ -53,6 +54,46 @@ class Plan:
             arguments += (address, *apart)
         strided = library.strided_device if on_device else library.strided
         return int(strided(*arguments, *behind))
+
+
+class Parameters:
+    """What calls of a kernel take, in the order of the file. `each`: its name in messages, how it is taken if
+    it is a scalar, and whether it serves as a size, which the code is given as such."""
+
+    def __init__(self, p: Pipeline) -> None:
+        types = parameters(p)
+        self._pipeline = p
+        self.at = {name: at for at, name in enumerate(types)}
+        sizes = {s.name for s in p.scalar_sizes}
+        self.sizes = frozenset(s.name for s in p.sizes) - sizes
+        self.each = [
+            (f"`{name}`", None if element is None else taken(name, element), name in sizes)
+            for name, element in types.items()
+        ]
+
+    def in_order(
+        self, arrays: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[Sequence[Any], tuple[tuple[str, int], ...]]:
+        """The values of all parameters, and the sizes given by name."""
+        if not named and len(arrays) == len(self.each):
+            return arrays, ()
+        values = [*arrays, *self.each[len(arrays) :]]  # all of which are replaced
+        sizes = []
+        given = len(arrays)
+        for name, value in named.items():
+            at = self.at.get(name, -1)
+            if at >= len(arrays):
+                values[at] = value
+                given += 1
+            elif at < 0 and name in self.sizes:
+                sizes.append((name, size_of(name, value)))
+            else:
+                given = -1
+                break
+        if given != len(self.each):
+            arrays_in_order(self._pipeline, arrays, named)  # says what is wrong
+            raise InternalError(f"{self._pipeline.name}: arguments are right and not in order")
+        return values, tuple(sizes)
 
 
 def texts_of(plan: Plan) -> list[str]:
@@ -102,16 +143,36 @@ def arrays_in_order(
     return [found[i.name] for i in p.inputs], given
 
 
+def arrays_in_outputs(names: Sequence[str], out: Any) -> Sequence[Any]:
+    """The arrays of `out` in the order of the file; none when it is None."""
+    if out is None:
+        return ()
+    if isinstance(out, Mapping):
+        missing = [name for name in names if name not in out]
+        if missing or len(out) != len(names):
+            listed = ", ".join(f"`{name}`" for name in names)
+            raise ArgumentError(Diagnostic(f"`out` is for the outputs {listed}, all of them"))
+        return [out[name] for name in names]
+    found = list(out) if isinstance(out, list | tuple) else [out]
+    if len(found) != len(names):
+        raise ArgumentError(
+            Diagnostic(f"`out` has {len(found)} arrays, the kernel {len(names)} outputs")
+        )
+    return found
+
+
 def plan_of(
     p: Pipeline,
     settings: Mapping[str, str],
     inputs: Sequence[Any],
     outs: Sequence[Any],
     given: Mapping[str, int],
+    view_of: Callable[[Any, str], View],
     shapes_held: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Plan:
-    """Checks types, devices, shapes and strides. `shapes_held`: of integers of 4 bits, by input, where
-    more is known than the shape of their bytes. ArgumentError with what is wrong, at which array."""
+    """Checks types, devices, shapes and strides of what `view_of` sees. `shapes_held`: of integers of 4 bits,
+    by input, where more is known than the shape of their bytes. ArgumentError with what is wrong, at which
+    array."""
     both = [*zip(p.inputs, inputs, strict=True), *zip(p.outputs, outs, strict=False)]
     images = [i for i, _ in both if not i.is_scalar]
     views = [view_of(a, _what(i)) for i, a in both if not i.is_scalar]
@@ -139,7 +200,7 @@ def plan_of(
         made = [by_name.get(i.name, []) for i in (*passed, *p.outputs[: len(outs)])]
         made += [_dense(extents(o, sizes)) for o in p.outputs[len(outs) :]]
         strides = tuple(tuple(s) for s in made)
-    results = tuple((extents(o, sizes), o.element, numpy_dtype(o.element)) for o in p.outputs)
+    results = tuple((extents(o, sizes), o.element) for o in p.outputs)
     return Plan(tuple(sizes.values()), tuple(sizes), strides, results, device)
 
 
@@ -190,3 +251,24 @@ def _dense(shape: Sequence[int]) -> list[int]:
         step *= max(length, 1)
         found.append(step)
     return found[::-1]
+
+
+def taken(name: str, element: DType) -> Callable[[Any], Any]:
+    """How a scalar of the type is given to the code: numbers of Python's as they are, which ctypes
+    rounds as C does, and others by way of an array without dimensions. ArgumentError for what is none."""
+
+    def otherwise(value: Any) -> Any:
+        try:
+            return by_value(element.name, scalar_array(name, element, value).tobytes())
+        except HbcError as failure:
+            raise ArgumentError(failure.diagnostics) from None
+
+    if element.is_int:
+        low, high = element.limits
+        return lambda v: v if type(v) is int and low <= v <= high else otherwise(v)
+    if element in _LIMITS:
+        limit = _LIMITS[element]
+        return lambda v: v if type(v) is float and -limit < v < limit else otherwise(v)
+    if element == BOOL:
+        return lambda v: int(v) if type(v) is bool else otherwise(v)
+    return otherwise

@@ -10,79 +10,19 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from dataclasses import field
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from hbc.cli.api.dlpack import OnGpu, opened
+from hbc.cli.api.view import CPU, NAMES, View
 from hbc.codegen.build.gpu import device_of, gpu_count
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
-from hbc.ir.ground.record import record
-from hbc.ir.lang.types import BOOL, DTYPES, DType
-from hbc.ir.meaning.numpy_types import PLAIN, bits_dtype, element_of, numpy_dtype
+from hbc.ir.lang.types import DTYPES, DType
+from hbc.ir.meaning.numpy_types import element_of, numpy_dtype
 
 Array = np.ndarray[Any, Any]
-
-CPU = "cpu"
-# Spelled by torch, jax and others; NumPy's names of 1-byte and 2-byte codes are read by NumPy.
-_NAMES = {
-    "float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32", "float": "f32",
-    "float64": "f64", "double": "f64", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16",
-    "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "bool": "bool",
-    "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
-}  # fmt: skip
-
-
-@record
-class View:
-    """Where an array lies. `strides` in bytes; `element` None for a type that the language lacks,
-    whose name is `type_name`. `device`: `cpu` or `cuda:N`. `writable`: whether it may be an output.
-    `held`: what keeps the memory where it is, beside the array itself."""
-
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    element: DType | None
-    type_name: str
-    device: str
-    writable: bool
-    held: Any = field(default=None, compare=False, repr=False)
-
-    def is_dense(self) -> bool:
-        """Whether the elements lie side by side in row-major order (empty arrays do)."""
-        if self.element is None or 0 in self.shape:
-            return True
-        expected = self.element.bytes
-        for length, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if length != 1 and stride != expected:
-                return False
-            expected *= length
-        return True
-
-    def row_strides(self, what: str) -> list[int]:
-        """Strides in elements of every dimension but the last. ArgumentError where the code cannot walk
-        so: elements of a row that lie apart, or dimensions that run backwards or overlap."""
-        assert self.element is not None
-        size, strides, least = self.element.bytes, [], 1
-        empty = 0 in self.shape
-        for d in reversed(range(len(self.shape))):
-            length, (stride, rest) = self.shape[d], divmod(self.strides[d], size)
-            if length == 1 or empty:
-                stride = least
-            elif rest or stride < least or (d == len(self.shape) - 1 and stride != 1):
-                raise ArgumentError(
-                    Diagnostic(
-                        f"{what} has strides {self.strides} (bytes) for the shape {self.shape}: rows may "
-                        "lie apart, the elements of a row may not, and none may overlap",
-                        hint="copy it first: numpy.ascontiguousarray(...) or tensor.contiguous()",
-                    )
-                )
-            if d < len(self.shape) - 1:
-                strides.append(stride)
-            least = max(least, stride * length)
-        return strides[::-1]
 
 
 def view_of(array: Any, what: str) -> View:
@@ -155,7 +95,7 @@ def like(example: Any, shape: tuple[int, ...], element: DType) -> Any:
     """A new array of the kind of `example` (its library, its device), not initialized."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(example, torch.Tensor):
-        names = {short: long for long, short in reversed(_NAMES.items())}
+        names = {short: long for long, short in reversed(NAMES.items())}
         return torch.empty(shape, dtype=getattr(torch, names[element.name]), device=example.device)
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(example, cupy.ndarray):
@@ -167,7 +107,7 @@ def like(example: Any, shape: tuple[int, ...], element: DType) -> Any:
 def _of_tensor(tensor: Any, what: str) -> View:
     """A torch tensor, or what looks like one."""
     name = str(tensor.dtype).removeprefix("torch.")
-    element = DTYPES.get(_NAMES.get(name, ""))
+    element = DTYPES.get(NAMES.get(name, ""))
     device = str(getattr(tensor, "device", CPU))
     layout = str(getattr(tensor, "layout", "torch.strided")).removeprefix("torch.")
     if layout != "strided":
@@ -233,7 +173,7 @@ def _of_dlpack(array: Any, what: str) -> View:
     held = opened(array, what)
     if not isinstance(held, OnGpu):
         return _of_numpy(held)
-    element = DTYPES.get(_NAMES.get(held.kind, ""))
+    element = DTYPES.get(NAMES.get(held.kind, ""))
     size = element.bytes if element is not None else 1
     strides = held.strides or _dense_strides(held.shape, 1)
     strides = tuple(s * size for s in strides)
@@ -276,22 +216,3 @@ def _dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
         strides.append(step)
         step *= length
     return tuple(reversed(strides))
-
-
-def check_element(view: View, element: DType, what: str) -> None:
-    """ArgumentError unless the array holds the element type; raw integers may be bf16 or floats of 8 bits."""
-    raw = element not in PLAIN and view.type_name == bits_dtype(element).name
-    same = view.element == element or raw
-    same = same or (element == BOOL and view.type_name == "bool")
-    if not same:
-        raise ArgumentError(
-            Diagnostic(
-                f"{what} holds {view.type_name}, but is declared {element}",
-                hint=f"convert it: array.astype({_numpy_name(element)})",
-            )
-        )
-
-
-def _numpy_name(element: DType) -> str:
-    name = numpy_dtype(element).name
-    return f"{'numpy' if element in PLAIN else 'ml_dtypes'}.{name}"

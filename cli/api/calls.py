@@ -8,17 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, size_of, texts_of
-from hbc.cli.api.arrays import CPU, copy_values, like, place
+from hbc.cli.api.arguments import (
+    Parameters,
+    Plan,
+    arrays_in_order,
+    arrays_in_outputs,
+    plan_of,
+    texts_of,
+)
+from hbc.cli.api.arrays import copy_values, like, place, view_of
 from hbc.cli.api.int4 import Shapes, in_bytes
 from hbc.cli.api.misaligned import on_copies
 from hbc.cli.api.packed import Packed, call_packed
 from hbc.cli.api.ready import Ready
-from hbc.cli.api.seen import seen, taken
-from hbc.cli.files.scalars import parameters
+from hbc.cli.api.seen import seen
+from hbc.cli.api.view import CPU
 from hbc.codegen.c.codes import ALIGN, code_kind
-from hbc.ir.ground.diag import ArgumentError, Diagnostic, InternalError
+from hbc.ir.ground.diag import ArgumentError, Diagnostic
 from hbc.ir.lang.target import GPU
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 if TYPE_CHECKING:
     from hbc.cli.api.library import Library
@@ -35,19 +43,11 @@ class Calls:
     ) -> None:
         p = compiled.chosen.pipeline
         self._compiled, self._settings, self._library = compiled, settings, library
-        types = parameters(p)
-        self._at = {name: at for at, name in enumerate(types)}
-        sizes = {s.name for s in p.scalar_sizes}
-        self._sizes = frozenset(s.name for s in p.sizes) - sizes
-        # Of each parameter: its name in messages, how it is taken if it is a scalar, and whether it serves
-        # as a size, which the code is given as such.
-        self._parameters = [
-            (f"`{name}`", None if element is None else taken(name, element), name in sizes)
-            for name, element in types.items()
-        ]
+        self._order = Parameters(p)
+        self._parameters, self._sizes, at_of = self._order.each, self._order.sizes, self._order.at
         self._outputs = tuple(o.name for o in p.outputs)
         # Of each output in the place of an input: its number, and that of the input among the parameters.
-        self._in_place = [(n, self._at[o.aliases]) for n, o in enumerate(p.outputs) if o.aliases]
+        self._in_place = [(n, at_of[o.aliases]) for n, o in enumerate(p.outputs) if o.aliases]
         overwritten = {at for _, at in self._in_place}
         passed = [at for at, (_, _, serves) in enumerate(self._parameters) if not serves]
         self._left_out = [n for n, at in enumerate(passed) if at in overwritten][::-1]
@@ -68,7 +68,7 @@ class Calls:
         shapes: Shapes = {}
         if self._packed:
             arrays, named, shapes = in_bytes(self._compiled.chosen.pipeline, arrays, named)
-        values, sizes = self._in_order(arrays, named)
+        values, sizes = self._order.in_order(arrays, named)
         copies = self._in_place if out is not None else ()
         if self._in_place and out is None:
             out = self._overwritten(values, arrays, named, shapes, stream)
@@ -90,7 +90,10 @@ class Calls:
                 passed.append(take(value))
         for at in self._left_out:
             del passed[at]
-        outs = arrays_in_outputs(self._outputs, out)
+        if type(out) is np.ndarray and len(self._outputs) == 1:
+            outs: Sequence[Any] = (out,)
+        else:
+            outs = arrays_in_outputs(self._outputs, out)
         for array, what in zip(outs, self._out_names, strict=False):
             if type(array) is np.ndarray:
                 key += ((array.shape, array.strides, array.dtype), array.flags.writeable)
@@ -113,30 +116,6 @@ class Calls:
         if ready is not None:
             ready.note(arrays, out, plan, self._library())
         return result
-
-    def _in_order(
-        self, arrays: Sequence[Any], named: Mapping[str, Any]
-    ) -> tuple[Sequence[Any], tuple[tuple[str, int], ...]]:
-        """The values of all parameters, and the sizes given by name."""
-        if not named and len(arrays) == len(self._parameters):
-            return arrays, ()
-        values = [*arrays, *self._parameters[len(arrays) :]]  # all of which are replaced
-        sizes = []
-        given = len(arrays)
-        for name, value in named.items():
-            at = self._at.get(name, -1)
-            if at >= len(arrays):
-                values[at] = value
-                given += 1
-            elif at < 0 and name in self._sizes:
-                sizes.append((name, size_of(name, value)))
-            else:
-                given = -1
-                break
-        if given != len(self._parameters):
-            arrays_in_order(self._compiled.chosen.pipeline, arrays, named)  # says what is wrong
-            raise InternalError(f"{self._outputs}: arguments are right and not in order")
-        return values, tuple(sizes)
 
     def _overwritten(
         self, values: Sequence[Any], arrays: Sequence[Any], named: Mapping[str, Any], shapes: Shapes,
@@ -162,7 +141,7 @@ class Calls:
                     Diagnostic(f"{a!r} stands where `{image.name}` of `{p.name}` is wanted")
                 )
         plain = [a.array if isinstance(a, Packed) else a for a in inputs]
-        plan = plan_of(p, self._settings, plain, outs, sizes, shapes)
+        plan = plan_of(p, self._settings, plain, outs, sizes, view_of, shapes)
         self._check_device(plan.device, stream)
         return plan
 
@@ -242,25 +221,5 @@ class Calls:
                 example = value.array if type(value) is Packed else value
                 if type(example) is np.ndarray:
                     break
-                return [like(example, shape, element) for shape, element, _ in plan.outputs]
-        return [np.empty(shape, dtype) for shape, _, dtype in plan.outputs]
-
-
-def arrays_in_outputs(names: Sequence[str], out: Any) -> Sequence[Any]:
-    """The arrays of `out` in the order of the file; none when it is None."""
-    if out is None:
-        return ()
-    if type(out) is np.ndarray and len(names) == 1:
-        return (out,)
-    if isinstance(out, Mapping):
-        missing = [name for name in names if name not in out]
-        if missing or len(out) != len(names):
-            listed = ", ".join(f"`{name}`" for name in names)
-            raise ArgumentError(Diagnostic(f"`out` is for the outputs {listed}, all of them"))
-        return [out[name] for name in names]
-    found = list(out) if isinstance(out, list | tuple) else [out]
-    if len(found) != len(names):
-        raise ArgumentError(
-            Diagnostic(f"`out` has {len(found)} arrays, the kernel {len(names)} outputs")
-        )
-    return found
+                return [like(example, shape, element) for shape, element in plan.outputs]
+        return [np.empty(shape, numpy_dtype(element)) for shape, element in plan.outputs]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from hbc.cli.files.scalars import parameters
 from hbc.ir.ground.diag import ArgumentError, Diagnostic
 
 if TYPE_CHECKING:
+    from hbc.cli.api.buffers import BufferCalls
     from hbc.cli.api.calls import Calls
     from hbc.cli.api.library import Library
     from hbc.cli.api.results import Bench, Verification
@@ -33,6 +35,7 @@ class Kernel:
         self.on_cpu = on_cpu
         self._lock = threading.Lock()
         self._library: Library | None = None
+        self._call: Callable[..., Any] = self._first_call
         self.name: str = compiled.source.name
         p = compiled.chosen.pipeline
         self.inputs: tuple[str, ...] = tuple(parameters(p))
@@ -53,7 +56,7 @@ class Kernel:
         Raises ArgumentError (an HbcError and a ValueError) for arrays of another type, shape, device
         or layout than the kernel takes, and for what the code itself refuses.
         """
-        return self._calls.call(arrays, out, stream, named)
+        return self._call(arrays, out, stream, named)
 
     def pack(self, **named: Any) -> Any:
         """What stands for a constant input in calls, `f = kernel.pack(F=weights)`: it is packed by the
@@ -143,10 +146,26 @@ class Kernel:
         threads = self.threads or cpu_count()
         return in_compiler(lambda: as_html(self.compiled, self.loops, threads))
 
+    def _first_call(
+        self, arrays: Any, out: Any, stream: int | None, named: Mapping[str, Any]
+    ) -> Any:
+        """As all calls until NumPy is there, or needed."""
+        if "numpy" not in sys.modules and stream is None:
+            done = self._buffers.call(arrays, out, named)
+            if done is not None:
+                return done
+        self._call = self._calls.call
+        return self._call(arrays, out, stream, named)
+
+    @cached_property
+    def _buffers(self) -> BufferCalls:
+        from hbc.cli.api.buffers import BufferCalls
+
+        return BufferCalls(self.compiled, self.settings, self._loaded)
+
     @cached_property
     def _calls(self) -> Calls:
-        """Made by the first call: whoever compiles, to have the code, needs no NumPy, which takes twice as
-        long to import as all else."""
+        """Made by the first call that needs NumPy, which takes as long to import as all else."""
         from hbc.cli.api.calls import Calls
 
         return Calls(self.compiled, self.settings, self._loaded)

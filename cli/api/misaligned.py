@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hbc.cli.api.arrays import CPU, copy_values, view_of
+from hbc.cli.api.arrays import copy_values, view_of
+from hbc.cli.api.view import CPU
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hbc.cli.api.arrays import CPU, place
+from hbc.cli.api.arrays import place
+from hbc.cli.api.view import CPU
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 if TYPE_CHECKING:
     from hbc.cli.api.arguments import Plan
@@ -63,5 +65,5 @@ class Ready:
             form.append(out.flags.writeable)
         if len(self._known) >= MOST_FORMS:
             self._known.clear()
-        ((shape, _, dtype),) = plan.outputs
-        self._known[tuple(form)] = partial(library.dense, *plan.sizes), shape, dtype
+        ((shape, element),) = plan.outputs
+        self._known[tuple(form)] = partial(library.dense, *plan.sizes), shape, numpy_dtype(element)

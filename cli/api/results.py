@@ -122,13 +122,14 @@ def copied(
     import numpy as np
 
     from hbc.cli.api.arguments import arrays_in_order, plan_of
+    from hbc.cli.api.arrays import view_of
     from hbc.cli.api.int4 import in_bytes
     from hbc.ir.meaning.numpy_types import numpy_dtype
 
     p = compiled.chosen.pipeline
     arrays, named, shapes = in_bytes(p, arrays, named)
     inputs, sizes = arrays_in_order(p, arrays, named)
-    plan = plan_of(p, settings, inputs, (), sizes, shapes)
+    plan = plan_of(p, settings, inputs, (), sizes, view_of, shapes)
     copies = {
         image.name: np.array(array, order="C", copy=None).view(numpy_dtype(image.element))
         for image, array in zip(p.inputs, inputs, strict=True)

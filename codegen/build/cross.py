@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
-import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from hbc.codegen.build.processor import machine_name
 from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.host.on_path import on_path
 from hbc.ir.lang.target import ARM, RISCV, X86, Target
 
 # Those that know the vector instructions of our targets, and a processor that has them all.
@@ -24,7 +24,7 @@ _NAMES = {"amd64": X86, "x64": X86, "arm64": ARM}  # as Windows and macOS say it
 
 def host_machine() -> str:
     """This processor's architecture, as targets name it."""
-    name = platform.machine().lower()
+    name = machine_name().lower()
     return _NAMES.get(name, name)
 
 
@@ -39,9 +39,9 @@ def cross_commands(machine: str) -> list[tuple[str, ...]]:
     triple = f"{machine}-linux-gnu"
     commands: list[tuple[str, ...]] = []
     others = machine not in _ONLY_ZIG
-    if others and shutil.which(f"{triple}-gcc"):
+    if others and on_path(f"{triple}-gcc"):
         commands.append((f"{triple}-gcc",))
-    if others and shutil.which("clang") and Path(f"/usr/{triple}/include/stdio.h").exists():
+    if others and on_path("clang") and Path(f"/usr/{triple}/include/stdio.h").exists():
         commands.append(("clang", f"--target={triple}"))
     if find_spec("ziglang"):
         commands.append((sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-musl"))
@@ -61,7 +61,7 @@ def emulator(machine: str) -> tuple[str, ...]:
     if machine not in _EMULATORS:
         raise ToolError(Diagnostic(f"this is no {machine} processor"))
     name, _ = _EMULATORS[machine]
-    if shutil.which(name) is None:
+    if on_path(name) is None:
         raise ToolError(
             Diagnostic(
                 f"this is no {machine} processor, and there is no `{name}` to run its code",
@@ -73,7 +73,7 @@ def emulator(machine: str) -> tuple[str, ...]:
 
 def has_emulator(machine: str) -> bool:
     """Whether there is a command that runs programs of this machine."""
-    return machine in _EMULATORS and shutil.which(_EMULATORS[machine][0]) is not None
+    return machine in _EMULATORS and on_path(_EMULATORS[machine][0]) is not None
 
 
 def emulated_environment(target: Target) -> dict[str, str]:

@@ -6,9 +6,8 @@ import errno
 import hashlib
 import os
 import re
-import shlex
-import shutil
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -16,12 +15,12 @@ from pathlib import Path
 from typing import Literal
 
 from hbc.codegen.build.cross import cross_commands, is_foreign, no_cross_compiler
-from hbc.codegen.build.run_tool import compile_with, run_tool
 from hbc.codegen.c.build_text import GCC_OPTIONS, OPTIONS
 from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.ground.record import record
 from hbc.ir.host import cache_folder as private_cache
+from hbc.ir.host.on_path import on_path
 from hbc.ir.host.scratch import process_folder, scratch_folder
 from hbc.ir.lang.target import X86, Target
 
@@ -34,6 +33,8 @@ FLAGS = (*OPTIONS, "-Werror=implicit-function-declaration")
 WARNINGS = ("-Wall", "-Wextra")
 OPENMP = {"gcc": "libgomp", "clang": "libomp", "zig": "libomp"}
 PROBE_BYTES = 1 << 20  # about what a library and its sources take
+SCRIPT = b"#!"
+SETTLED_SECONDS = 2.0  # longer than any file system takes to tell two changes of a file apart
 PROBE_SECONDS = 60.0  # for a compiler to say what it is
 # Lines, which is what sanitizers say: all that debuggers read is a third of the time that a compiler takes.
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1", "-O1")
@@ -58,7 +59,7 @@ def find_compiler(machine: str = "") -> Compiler:
         if crossing := cross_compilers(machine):
             return crossing[0]
         raise no_cross_compiler(machine)
-    if wanted := shlex.split(os.environ.get("CC", "")):
+    if wanted := _words(os.environ.get("CC", "")):
         if compiler := _probe(tuple(wanted)):
             return compiler
         raise ToolError(
@@ -82,10 +83,17 @@ def first_compiler(commands: Sequence[tuple[str, ...]]) -> Compiler | None:
     return next((compiler for c in commands if (compiler := _probe(c))), None)
 
 
+def _words(line: str) -> list[str]:
+    """As a shell reads it."""
+    if not line:
+        return []
+    import shlex
+
+    return shlex.split(line)
+
+
 def _commands() -> list[tuple[str, ...]]:
-    commands: list[tuple[str, ...]] = [
-        (name,) for name in ("gcc", "clang", "cc") if shutil.which(name)
-    ]
+    commands: list[tuple[str, ...]] = [(name,) for name in ("gcc", "clang", "cc") if on_path(name)]
     if find_spec("ziglang"):
         commands.append((sys.executable, "-m", "ziglang", "cc"))
     return commands
@@ -98,6 +106,22 @@ def cross_compilers(machine: str) -> list[Compiler]:
 
 @cache
 def _probe(command: tuple[str, ...]) -> Compiler | None:
+    name = _kept_version(command)
+    known = private_cache.kept(name) if name else None
+    version = known.decode("utf-8", "replace") if known is not None else _asked_version(command)
+    if version is None:
+        return None
+    if known is None and name:
+        private_cache.keep(name, version.encode())
+    if "ziglang" in command or Path(command[0]).name == "zig":
+        return Compiler(command, "zig", f"zig cc, {version}")
+    return Compiler(command, "clang" if "clang" in version else "gcc", version)
+
+
+def _asked_version(command: tuple[str, ...]) -> str | None:
+    """The first line of what the compiler says of itself; None where it does not run."""
+    from hbc.codegen.build.run_tool import run_tool  # here, and below: it takes 8 ms
+
     try:
         answer = run_tool([*command, "--version"], PROBE_SECONDS)
     except ToolError as failure:
@@ -106,12 +130,30 @@ def _probe(command: tuple[str, ...]) -> Compiler | None:
             raise  # of handles there are too few for any compiler
         return None
     lines = answer.stdout.strip().splitlines()
-    if answer.returncode != 0 or not lines:
+    return lines[0].strip() if answer.returncode == 0 and lines else None
+
+
+def _kept_version(command: tuple[str, ...]) -> str | None:
+    """What its version is kept under, so that it need not be started; None where the same file may say
+    another tomorrow: scripts, programs of other names such as ccache, and on macOS, whose `clang` starts the
+    one that is selected."""
+    if sys.platform != "linux":
         return None
-    version = lines[0].strip()
-    if "ziglang" in command or Path(command[0]).name == "zig":
-        return Compiler(command, "zig", f"zig cc, {version}")
-    return Compiler(command, "clang" if "clang" in version else "gcc", version)
+    try:
+        place = Path(on_path(command[0]) or command[0]).resolve()
+        seen = place.stat()
+        with place.open("rb") as file:
+            if file.read(len(SCRIPT)) == SCRIPT:
+                return None
+    except OSError:
+        return None
+    of_its_own = any(kind in place.name for kind in ("gcc", "clang"))
+    if not of_its_own or time.time() < max(seen.st_mtime, seen.st_ctime) + SETTLED_SECONDS:
+        return None
+    numbers = seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino
+    return (
+        f"compiler-{hashlib.sha256(repr((command, str(place), numbers)).encode()).hexdigest()[:32]}"
+    )
 
 
 @cache
@@ -132,6 +174,8 @@ def has_openmp(compiler: Compiler) -> bool:
 
 def _openmp_library(compiler: Compiler) -> Path | None:
     """The file that `-fopenmp` links, as the compiler names it."""
+    from hbc.codegen.build.run_tool import run_tool
+
     for suffix in ("so", "dylib", "a"):
         library = f"{OPENMP[compiler.kind]}.{suffix}"
         answer = run_tool([*compiler.command, f"-print-file-name={library}"], PROBE_SECONDS)
@@ -142,6 +186,8 @@ def _openmp_library(compiler: Compiler) -> Path | None:
 
 
 def _links_openmp(compiler: Compiler) -> bool:
+    from hbc.codegen.build.run_tool import run_tool
+
     program = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
     with scratch_folder() as folder:
         source, made = folder / "probe.c", folder / "probe"
@@ -310,7 +356,7 @@ def _key(source: CSource, compiler: Compiler, options: Sequence[str]) -> str:
 def _identity(compiler: Compiler) -> tuple[str, ...]:
     """The command, what it says of itself, and which file it is."""
     try:
-        place = Path(shutil.which(compiler.command[0]) or compiler.command[0]).resolve()
+        place = Path(on_path(compiler.command[0]) or compiler.command[0]).resolve()
         seen = place.stat()
         which = f"{place} {seen.st_size} {seen.st_mtime_ns}"
     except OSError:
@@ -358,14 +404,16 @@ def _archiver(compiler: Compiler) -> list[str]:
     if compiler.kind == "zig":
         return [*compiler.command[: compiler.command.index("cc")], "ar"]
     crossing = compiler.command[0].removesuffix("gcc") + "ar"  # aarch64-linux-gnu-ar
-    if crossing.endswith("-ar") and shutil.which(crossing):
+    if crossing.endswith("-ar") and on_path(crossing):
         return [crossing]
-    if path := shutil.which("ar") or shutil.which("llvm-ar"):
+    if path := on_path("ar") or on_path("llvm-ar"):
         return [path]
     raise ToolError(Diagnostic("no `ar` for making a static library: install binutils"))
 
 
 def _compile(arguments: list[str], made: Path, source: CSource) -> None:
+    from hbc.codegen.build.run_tool import compile_with
+
     answer = compile_with(arguments, made)
     if answer.returncode != 0:
         from hbc.codegen.build.refused_text import Refused, refusal

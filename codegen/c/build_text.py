@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
 from hbc.ir.lang.target import Target
 
@@ -56,6 +55,8 @@ def msvc_comment(name: str, target: Target, flags: Sequence[str], parallel: bool
 
 def _command(words: Sequence[str]) -> list[str]:
     """In lines as a shell reads it, without the stars."""
+    from textwrap import wrap  # here, since it takes 2 ms
+
     wrapped = wrap(f"Build: {' '.join(words)}", WIDTH, subsequent_indent="  ", break_long_words=False,
                    break_on_hyphens=False)  # fmt: skip
     return [*(f"{line} \\" for line in wrapped[:-1]), wrapped[-1]]

@@ -26,6 +26,7 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "/no/such/compiler")
     monkeypatch.setattr("shutil.which", lambda name, *_: None)
     for module in (toolchain, cross):
+        monkeypatch.setattr(module, "on_path", lambda name: None)
         for name in ("_probe", "cross_commands"):
             cached = getattr(module, name, None)
             if hasattr(cached, "cache_clear"):

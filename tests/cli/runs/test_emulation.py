@@ -203,7 +203,7 @@ def test_no_emulation_without_a_compiler_for_the_other_machine(
 ) -> None:
     """qemu alone does not do: the tests that ask are skipped where there is no cross compiler."""
     target = next(t for t in TARGETS.values() if is_foreign(t.machine) and t.machine != GPU)
-    monkeypatch.setattr(cross.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(cross, "on_path", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(toolchain, "cross_commands", lambda machine: [])
     assert not emulation.can_emulate(target)
 

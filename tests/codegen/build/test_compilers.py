@@ -16,6 +16,7 @@ import pytest
 from compiled import emitted
 from compilers import compiler_named
 
+from hbc.codegen.build import toolchain
 from hbc.codegen.build.run_tool import run_tool
 from hbc.codegen.build.toolchain import (
     Compiler,
@@ -217,7 +218,7 @@ print(folder)
 def test_no_archiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = compiler_named("gcc")
     source = emitted(TEXT)
-    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(toolchain, "on_path", lambda name: None)
     with pytest.raises(ToolError, match="install binutils"):
         build(source, TARGETS["c"], tmp_path / "k.a", "a", compiler=compiler)
     assert list(tmp_path.iterdir()) == []

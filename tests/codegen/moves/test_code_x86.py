@@ -13,7 +13,7 @@ from sketch_solver import SKETCHES, sample, solve_text
 from synth_words import synth
 
 from hbc.cli.sketches.synth_code import solution_code
-from hbc.codegen.build import toolchain
+from hbc.codegen.build import run_tool
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.moves.sketch import Literal
 from hbc.synth.results.code import movement
@@ -98,7 +98,7 @@ def counted(code: str, name: str, folder: Path) -> int:
     source, made = folder / "counted.c", folder / "counted.so"
     source.write_text(code, encoding="utf-8")
     words = [*compiler.command, "-O2", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"]
-    done = toolchain.compile_with([*words, "-shared", "-fPIC", str(source), "-o", str(made)], made)
+    done = run_tool.compile_with([*words, "-shared", "-fPIC", str(source), "-o", str(made)], made)
     assert done.returncode == 0, done.stderr
     return count_instructions(made, f"{name}_block") or count_instructions(made, name)
 

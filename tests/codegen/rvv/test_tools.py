@@ -10,7 +10,7 @@ from hbc.ir.lang.target import RISCV
 
 
 def test_gcc_and_clang_of_old_distributions_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(cross, "on_path", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(cross, "find_spec", lambda name: None)
     assert cross.cross_commands(RISCV) == []
     assert cross.no_cross_compiler(RISCV).diagnostics[0].hint == "`pip install 'hbc[zig]'`"

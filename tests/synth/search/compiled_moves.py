@@ -12,12 +12,12 @@ import pytest
 from emulated_moves import SYSROOT, Emulated, call_emulated, driver
 from numpy.typing import NDArray
 
-from hbc.codegen.build import toolchain
+from hbc.codegen.build import run_tool
 from hbc.codegen.build.cross import emulator
 from hbc.codegen.build.processor import SOFT, cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.build.soft_vectors import functions_for
-from hbc.codegen.build.toolchain import all_compilers, cross_compilers
+from hbc.codegen.build.toolchain import Compiler, all_compilers, cross_compilers
 from hbc.codegen.moves.file import SVE256
 from hbc.ir.ground.diag import ToolError
 from hbc.ir.lang.target import ARM
@@ -37,7 +37,7 @@ PROCESSORS = {"neon": "max", "sve256": "max,sve-default-vector-length=32"}
 COMPILERS = [c for c in all_compilers() if c.kind in ("gcc", "clang")]
 
 
-def compilers(target: str) -> list[toolchain.Compiler]:
+def compilers(target: str) -> list[Compiler]:
     """Those that make code for the target, the preferred one first."""
     if target not in PROCESSORS:
         return COMPILERS
@@ -87,7 +87,7 @@ def library(
         "-o",
         str(made),
     ]
-    done = toolchain.compile_with(command, made)  # kept from run to run: tests/suite
+    done = run_tool.compile_with(command, made)  # kept from run to run: tests/suite
     assert done.returncode == 0, done.stderr[:4000]
     if target in PROCESSORS:
         return Emulated(made, driver(folder, compiler), PROCESSORS[target])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.codegen.build import toolchain
+from hbc.codegen.build import run_tool
 from hbc.codegen.build.cross import emulator
 from hbc.ir.lang.target import ARM
 
@@ -72,7 +72,7 @@ def driver(folder: Path, compiler: Sequence[str]) -> Path:
             str(made),
             str(folder / "driver.c"),
         ]
-        done = toolchain.compile_with(command, made)
+        done = run_tool.compile_with(command, made)
         assert done.returncode == 0, done.stderr[:4000]
     return made
 

@@ -16,7 +16,7 @@ from count_instructions import count_instructions
 
 from hbc.cli.sketches.gather_spec import NAME
 from hbc.cli.sketches.shuffles import find_shuffle, shuffle_machine
-from hbc.codegen.build import toolchain
+from hbc.codegen.build import run_tool
 from hbc.codegen.shuffles.c_file import Buffer, emit_registers
 from hbc.frontend.sketch.gather_text import parse_gather
 from hbc.ir.lang.types import DTYPES
@@ -69,7 +69,7 @@ def test_shuffle(case: list[str], tmp_path: Path) -> None:
         "-o",
         str(made),
     ]
-    assert toolchain.compile_with(words, made).returncode == 0
+    assert run_tool.compile_with(words, made).returncode == 0
     inside = count_instructions(made, f"{NAME}_block")  # where gcc calls it
     assert (inside or count_instructions(made, NAME)) == count
     native.require(target)
