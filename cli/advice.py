@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hbc.frontend.lowering.anew import computed_anew
-from hbc.frontend.lowering.unscheduled import unscheduled
+from hbc.frontend.advice.anew import computed_anew
+from hbc.frontend.advice.undivided import undivided
+from hbc.frontend.advice.unscheduled import unscheduled
+from hbc.frontend.advice.whole_ranges import whole_ranges
 from hbc.frontend.program.by_size import apart
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, Severity, in_order
@@ -16,6 +18,7 @@ from hbc.ir.lang.walk import contains, statements
 from hbc.ir.vectors.slow_lanes import slow_lanes
 
 LOOPS = "partition"  # the last pass after which vector loops are loops still
+WHOLE = "simplify"  # the last before loops are divided
 UNSELECTED = "private-tiles"  # the last before instructions are chosen
 
 
@@ -23,10 +26,13 @@ UNSELECTED = "private-tiles"  # the last before instructions are chosen
 class Watch:
     """Keeps, while passes run, the program that advice is about."""
 
+    whole: Kernel | None = None
     loops: Kernel | None = None
     unselected: Kernel | None = None
 
     def __call__(self, name: str, kernel: Kernel) -> None:
+        if name == WHOLE:
+            self.whole = kernel
         if name == LOOPS:
             self.loops = kernel
         if name == UNSELECTED:
@@ -34,16 +40,17 @@ class Watch:
 
 
 def advice(
-    p: Pipeline, schedule: Schedule | None, target: Target, loops: Kernel | None, done: Kernel
+    p: Pipeline, schedule: Schedule | None, target: Target, watch: Watch, done: Kernel
 ) -> list[Diagnostic]:
-    """Warnings, once each, in the order of the file. `loops` is the program after the pass `LOOPS`, `done`
-    after all of them: statements that became tensor instructions have no lanes of their own. A schedule
-    that hbc made is nothing for its user to edit: no advice is given on it. Of several by size each is
-    lowered once more, by itself."""
+    """Warnings, once each, in the order of the file. `watch` has seen the passes run, `done` is the
+    program after all of them: statements that became tensor instructions have no lanes of their own. A
+    schedule that hbc made is nothing for its user to edit: no advice is given on it. Of several by size each
+    is lowered once more, by itself."""
     if schedule is not None and schedule.choices:
         found = [d for s in apart(schedule) for d in _alone(p, s, target)]
         return in_order(dict.fromkeys(found))
     made = schedule is not None and schedule.name not in [s.name for s in p.schedules]
+    loops = watch.loops
     if loops is None or made:
         return idle(p)
     performed = {
@@ -53,6 +60,10 @@ def advice(
     }
     warnings = [*idle(p), *unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
     warnings += computed_anew(p, schedule, target.machine == GPU)
+    if watch.whole is not None:
+        warnings += undivided(p, schedule, watch.whole)
+    if target.machine != GPU:
+        warnings += whole_ranges(p, schedule, loops)
     return in_order(dict.fromkeys(warnings))
 
 
@@ -61,7 +72,7 @@ def _alone(p: Pipeline, schedule: Schedule, target: Target) -> list[Diagnostic]:
 
     watch = Watch()
     done = lower_to_kernel(p, schedule, target, watch)
-    return advice(p, schedule, target, watch.loops, done)
+    return advice(p, schedule, target, watch, done)
 
 
 def idle(p: Pipeline) -> list[Diagnostic]:

@@ -108,7 +108,7 @@ def _mistakes(
                 # What is printed knows how many registers and how much memory there are.
                 _print(kernel, TARGETS[target])
                 warnings += register_pressure(kernel, TARGETS[target])
-                warnings += advice(pipeline, schedule, TARGETS[target], watch.loops, kernel)
+                warnings += advice(pipeline, schedule, TARGETS[target], watch, kernel)
             except HbcError as failure:
                 mistakes += failure.diagnostics
     return mistakes or _by_size(pipeline)

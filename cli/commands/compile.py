@@ -225,7 +225,7 @@ def _alone(program: Path | Source, file: Path, asked: Request) -> None:
             shown.step(f"writing {kind}")
             emit(kind, compiled, asked.folder, made, asked.archs, triple)
     kernel = compiled.kernel
-    warnings = advice(chosen.pipeline, chosen.schedule, chosen.target, dumps.watch.loops, kernel)
+    warnings = advice(chosen.pipeline, chosen.schedule, chosen.target, dumps.watch, kernel)
     warnings += launched_copies(dumps.watch.unselected, kernel)
     if asked.as_json:
         print_made(compiled, made, warnings)

@@ -153,7 +153,7 @@ def _explained(
             warnings += launched_copies(watch.unselected, done)
         else:
             done = compile_chosen(chosen, watch).kernel
-            warnings += advice(p, schedule, chosen.target, watch.loops, done)
+            warnings += advice(p, schedule, chosen.target, watch, done)
             memory += [line for line in shared_lines(done) if line not in memory]
             if watch.loops is not None and all(r.instruction is None for r in records):
                 plain += reached(watch.loops)

@@ -39,7 +39,7 @@ def notes_of(chosen: Chosen, after: Callable[[str, Kernel], None]) -> list[Note]
     p, schedule, target = chosen.pipeline, chosen.schedule, chosen.target
     done = lower_to_kernel(p, schedule, target, seen)
     notes = _chosen(chosen) if has_tensor_instructions(target) else []
-    for d in advice(p, schedule, target, watch.loops, done):
+    for d in advice(p, schedule, target, watch, done):
         if d.span is not None:
             hint = f" ({d.hint})" if d.hint else ""
             notes.append(Note(d.span.line, "warning", f"{d.message}{hint}"))

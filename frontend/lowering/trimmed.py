@@ -2,9 +2,9 @@
 
 for k in N { if (ptr[i] <= k & k < ptr[i + 1]) .. }   ->   for k from ptr[i] count ptr[i + 1] - ptr[i] { .. }
 
-A condition that says something of a loop inside as well, as of the vectors that a split makes, cuts the loop
-as far as none of these can have it, and stays. A loop of several steps ends where those do nothing any more
-whose results are read behind it: what the others make is for these alone.
+A condition that says something of a loop inside as well, or of the lanes around, as of the vectors that a
+split makes, cuts the loop as far as none of these can have it, and stays. A loop of several steps ends where
+those do nothing any more whose results are read behind it: what the others make is for these alone.
 
 for t in N { s = f(t);  if (t < i / 4) O[i] += s }   ->   for t in min(N, i / 4) { s = f(t);  O[i] += s }
 """
@@ -12,7 +12,7 @@ for t in N { s = f(t);  if (t < i / 4) O[i] += s }   ->   for t in min(N, i / 4)
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import reduce
 
 from hbc.ir.algebra.facts import Facts, Interval, implied
@@ -29,6 +29,7 @@ from hbc.ir.lang.walk import (
     names_read,
     nodes,
     statements,
+    substitute_stmt,
 )
 from hbc.ir.vectors.vector_masks import conjuncts
 
@@ -58,9 +59,11 @@ class Cut:
 
 @record
 class Around:
-    """What is around a statement: `lanes`, names that differ between the lanes of a vector; `held`, arrays,
-    since the last loop that may have several iterations."""
+    """What is around a statement: `spans`, the loops over lanes whose ends are numbers; `lanes`, other names
+    that differ between the lanes of a vector; `held`, arrays, since the last loop that may have several
+    iterations."""
 
+    spans: Spans = field(default_factory=dict)
     lanes: frozenset[str] = frozenset()
     held: tuple[ir.Allocate, ...] = ()
 
@@ -73,25 +76,42 @@ def trimmed(s: ir.Stmt, roots: Roots, around: Around = NOTHING) -> ir.Stmt:
     read data, or compare loops over different variables: others are of the ends of pieces."""
     inside = around
     match s:
+        case ir.For(kind=ir.LoopKind.VECTOR, start=ir.Const(), extent=ir.Const()):
+            inside = replace(around, spans=_with_span(around.spans, s), held=())
         case ir.For(kind=ir.LoopKind.VECTOR, var=var):
             inside = replace(around, lanes=around.lanes | {var}, held=())
         case ir.For(extent=extent) if extent != ONCE:
             inside = replace(around, held=())
         case ir.LetStmt(name=name, value=value) if not free_variables(value).isdisjoint(
-            around.lanes
+            {*around.lanes, *around.spans}
         ):
             inside = replace(around, lanes=around.lanes | {name})
         case ir.Allocate():
             inside = replace(around, held=(*around.held, s))
         case _:
             pass
+    ends: list[tuple[str, ir.Expr]] = []
+    if isinstance(s, ir.For) and s.kind in IN_ORDER and _is_asked(s):
+        s, ends = _cut(s, roots, around, _lasting(s, around.held))
+    # Those inside later: what they take out of conditions says something of this one, too.
     new = map_stmt(s, lambda e: e, lambda c: trimmed(c, roots, inside))
-    if not isinstance(s, ir.For) or not isinstance(new, ir.For) or s.kind not in IN_ORDER:
-        return new
-    asked = (x for x in statements(new.body) if isinstance(x, ir.If))
-    if not any(mentions(x.condition, s.var) for x in asked):
-        return new
-    return _cut(new, roots, around.lanes, _lasting(s, around.held))
+    for name, value in reversed(ends):
+        new = ir.LetStmt(name, value, new)
+    return new
+
+
+def _is_asked(s: ir.For) -> bool:
+    """Whether a condition inside speaks of it."""
+    asked = (x for x in statements(s.body) if isinstance(x, ir.If))
+    return any(mentions(x.condition, s.var) for x in asked)
+
+
+def _with_span(spans: Spans, s: ir.For) -> Spans:
+    """With those of a loop from a number to a number; they stay as they are for another."""
+    match s:
+        case ir.For(start=ir.Const(value=low), extent=ir.Const(value=n)):
+            return {**spans, s.var: (int(low), int(low) + int(n) - 1)}
+    return spans
 
 
 def _lasting(s: ir.For, held: Collection[ir.Allocate]) -> frozenset[str]:
@@ -108,27 +128,29 @@ def _loads(s: ir.Stmt, buffer: str) -> int:
     return sum(isinstance(n, ir.Load) and n.buffer == buffer for n in nodes(s))
 
 
-def _cut(s: ir.For, roots: Roots, lanes: frozenset[str], lasting: Collection[str]) -> ir.Stmt:
+def _cut(
+    s: ir.For, roots: Roots, around: Around, lasting: Collection[str]
+) -> tuple[ir.For, list[tuple[str, ir.Expr]]]:
+    """The loop and the names that it then has, with their values: where it begins, how long it is."""
     stored = {n.buffer for n in nodes(s.body) if isinstance(n, ir.Store)}
     on_gpu = any(isinstance(x, ir.For) and x.kind in ir.GPU_LOOPS for x in statements(s.body))
     cuts = [
         c
-        for c in _cuts(s.body, s.var, {}, lanes, lasting)
+        for c in _cuts(s.body, s.var, around.spans, around.lanes, lasting)
         if (contains(c.condition, ir.Load) or _relates(c, s.var, roots))
         and not (on_gpu and contains(c.end, ir.Load))
         and stored.isdisjoint(n.buffer for n in nodes(c.end) if isinstance(n, ir.Load))
     ]
     if not cuts:
-        return s
+        return s, []
     taken = names_read(s)
     first, count = _fresh(f"{s.var}_from", taken), _fresh(f"{s.var}_count", taken)
     low = reduce(maximum, dict.fromkeys(c.end for c in cuts if c.is_start), s.start)
     stop = add(s.start, s.extent)
     high = reduce(minimum, dict.fromkeys(c.end for c in cuts if not c.is_start), stop)
-    body = _without(s.body, {c.part for c in cuts if c.whole}, {})
+    body = _without(s.body, {c.part for c in cuts if c.whole}, around.spans)
     loop = replace(s, start=ir.Var(first), extent=ir.Var(count), body=body)
-    inner = ir.LetStmt(count, simplify(sub(high, ir.Var(first))), loop)
-    return ir.LetStmt(first, simplify(low), inner)
+    return loop, [(first, simplify(low)), (count, simplify(sub(high, ir.Var(first))))]
 
 
 def _relates(c: Cut, var: str, roots: Roots) -> bool:
@@ -157,16 +179,17 @@ def _cuts(
     s: ir.Stmt, var: str, inside: Spans, hidden: frozenset[str], lasting: Collection[str]
 ) -> Iterator[Cut]:
     """What the conditions around everything in the statement say of the variable, or of several statements
-    those around all that stores what is `lasting`. `inside`: loops on the way; of those that are
-    `hidden` nothing is known."""
+    those around all that stores what is `lasting`. `inside`: loops on the way, and lanes; of those that
+    are `hidden` nothing is known."""
     match s:
         case ir.If(condition=condition, then=then, otherwise=None):
             for c in conjuncts(condition):
                 yield from _said(c, var, inside, hidden)
             yield from _cuts(then, var, inside, hidden, lasting)
-        case ir.For(var=own, start=ir.Const(value=low), extent=ir.Const(value=n), body=body):
-            more = {**inside, own: (int(low), int(low) + int(n) - 1)}
-            yield from _cuts(body, var, more, hidden, lasting)
+        case ir.For(start=ir.Const(), extent=ir.Const(), body=body):
+            yield from _cuts(body, var, _with_span(inside, s), hidden, lasting)
+        case ir.For(var=own, start=start, extent=extent, body=body) if extent == ONCE:
+            yield from _cuts(substitute_stmt(body, {own: start}), var, inside, hidden, lasting)
         case ir.For(var=own, body=body) | ir.LetStmt(name=own, body=body):
             yield from _cuts(body, var, inside, hidden | {own}, lasting)
         case ir.Allocate(body=body):
@@ -243,8 +266,8 @@ def _without(s: ir.Stmt, parts: Collection[ir.Expr], inside: Spans) -> ir.Stmt:
             kept = [p for c in conjuncts(condition) for p in _kept(c, parts, inside)]
             then = _without(then, parts, inside)
             return ir.If(and_(*kept), then, None, s.span) if kept else then
-        case ir.For(var=own, start=ir.Const(value=low), extent=ir.Const(value=n)):
-            inside = {**inside, own: (int(low), int(low) + int(n) - 1)}
+        case ir.For():
+            inside = _with_span(inside, s)
         case _:
             pass
     return map_stmt(s, lambda e: e, lambda c: _without(c, parts, inside))

@@ -66,7 +66,7 @@ def test_samples_have_none(file: Path) -> None:
                 watch = Watch()
                 last = lower_to_kernel(p, schedule, target, watch, before="vectorize")
                 assert watch.loops is last, LOOPS
-                assert advice(p, schedule, target, watch.loops, last) == []
+                assert advice(p, schedule, target, watch, last) == []
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 
 import hbc
+from hbc.cli.pipeline import load_pipeline, lower_to_kernel
+from hbc.ir.ground.source import Source
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.walk import reads, statements
 
 CSR = """
 size N, M, NNZ
@@ -20,13 +26,35 @@ reduce k in ptr[i] .. ptr[i + 1]
 y[i] = 0
 y[i] += value[k] * x[column[k]]
 """
+FACTORED = (
+    "y.update.split(k, ko, ki, 4).rfactor(ki, u)\n y_u.compute_at(y.update, i).vectorize(u)\n"
+)
 SCHEDULES = {
     "rows": "y.update.parallel(i)",
     "lanes": "y.update.atomic().vectorize(k, 8)",
     "split": "y.update.split(k, ko, ki, 4, tail = guard).unroll(ki)",
     "columns": "y.update.reorder(k, i).vectorize(i, 8)",
     "both": "y.update.split(i, io, ii, 16).reorder(io, k, ii).vectorize(ii, 8)",
+    "pieces": "y.update.split(k, ko, ki, 4)",
+    "parts": "y.update.split(k, ko, ki, 4).rfactor(ki, u)\n y_u.compute_at(y.update, i)",
+    "parts of all": "y.update.split(k, ko, ki, 4).rfactor(ki, u)\n y_u.compute_root()",
+    "parts in lanes": FACTORED + "y_u.update.vectorize(u)",
+    "lanes inside": FACTORED + "y_u.update.reorder(ko, i, u).vectorize(u)",
+    "unrolled parts": FACTORED + "y_u.update.reorder(i, ko, u).vectorize(u).unroll(ko, 2)",
+    "rows of parts": "y.update.split(k, ko, ki, 4).rfactor(ki, u)\n y_u.compute_root().vectorize(u)\n"
+    "y_u.update.vectorize(u)\n y_u.update.parallel(i)",
+    "blocks": "y.update.split(k, ko, ki, 4).rfactor(ko, u)\n y_u.compute_at(y.update, i)",
+    "elements": "y.update.rfactor(k, u)\n y_u.compute_at(y.update, i).vectorize(u, 8)",
 }
+SHORT = [
+    "parts",
+    "parts of all",
+    "parts in lanes",
+    "lanes inside",
+    "unrolled parts",
+    "rows of parts",
+]
+"""Whose loops go over a row each."""
 TRIANGLES = """
 size N
 input A: f32[N, N]
@@ -105,6 +133,20 @@ def test_a_loop_goes_over_the_row_alone() -> None:
     source = hbc.compile(csr(), target="c", schedule="none").source
     assert "k_from = max_i64((int64_t)ptr[i], 0)" in source
     assert "for (int64_t k = k_from; k <" in source
+
+
+@pytest.mark.parametrize("target", ["c", "avx2"])
+@pytest.mark.parametrize("name", SHORT)
+def test_partial_sums_go_over_the_row_alone(name: str, target: str) -> None:
+    pipeline = load_pipeline(Source("k.hb", csr("i32", SCHEDULES[name], target)), {})
+    kernel = lower_to_kernel(pipeline, pipeline.schedules[0], TARGETS[target], before="vectorize")
+    steps = list(statements(kernel.body))
+    loops = [x for x in steps if isinstance(x, ir.For) and x.var == "ko"]
+    assert loops
+    for loop in loops:
+        assert "ko_from" in show(loop.start) and "ko_count" in show(loop.extent)
+    for end in (x for x in steps if isinstance(x, ir.LetStmt)):
+        assert reads(end.value, "ptr") == end.name.endswith(("_from", "_count"))
 
 
 def test_intervals_that_are_empty_or_turned_have_no_terms() -> None:
