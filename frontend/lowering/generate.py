@@ -107,7 +107,7 @@ def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
                 "`tail = exact` promises", s.span,
                 f"use `tail = mask`, or {_divisors(int(extent.value))} as the factor",
             )  # fmt: skip
-        condition = simplify(substitute(eq(mod(extent, s.factor), 0), scope.extents))
+        condition = simplify(scope.settled(eq(mod(extent, s.factor), 0)))
         if not free_variables(condition) <= g.program.sizes:
             raise error(
                 f"cannot check on entry that {s.factor} divides the extent of `{s.old}`", s.span,
@@ -163,11 +163,12 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     padded = loop.dim in nest.padded or g.func.name in g.program.padding.filled
     if kind in THREADS and loop.dim in nest.limits and not padded:
         inner = inner.limited(loop.dim)
-    body = _enter(g, inner, inside, depth)
+    guards = () if guard is None else (lt(sub(ir.Var(name), start), guard),)
+    body = _enter(g, inner, inside.where(*guards), depth)
     if ends(update, nest, loop):
         body = iteration(nest, name, body)
-    if guard is not None:
-        body = ir.If(lt(sub(ir.Var(name), start), guard), body)
+    if guards:
+        body = ir.If(and_(*guards), body)
     # A tail has loops where full pieces have none, and little to gain, but for a GPU's blocks.
     alone = scope.in_tail and g.program.target.machine != GPU
     stages = 1 if alone else dict(stage.pipelined).get(loop.dim, 1)
@@ -207,9 +208,10 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> ir.St
     name = scope.fresh(f"{_word(s.old)}_tail", g.func.name)
     # Vectors keep all their lanes in the tail, and so does what is computed for them.
     most = s.factor if _is_masked_vector(g, nest, s) else s.factor - 1
-    inside = scope.tail().bind(name, Interval(ir.const_index(1), ir.const_index(most)))
-    rest: ir.Expr = ir.Var(name)
     remainder = simplify(mod(extent, s.factor))
+    left = sub(extent, covered)  # of which more is known than of a remainder
+    inside = scope.tail().bind(name, Interval(ir.const_index(1), ir.const_index(most)), left)
+    rest: ir.Expr = ir.Var(name)
     if isinstance(remainder, ir.Const):
         rest, inside = remainder, scope.tail()
     cut = {} if s.old in nest.padded else {s.inner: rest}
@@ -232,7 +234,8 @@ def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     if nests_directly(stage, depth):
         return _loops(g, nest, scope, depth + 1)
     if nest.pending:
-        return ir.If(and_(*nest.pending), _enter(g, replace(nest, pending=()), scope, depth))
+        within = _enter(g, replace(nest, pending=()), scope.where(*nest.pending), depth)
+        return ir.If(and_(*nest.pending), within)
     cut = () if scope.in_tail else cut_by_blocks(nest, stage.loops[depth])
     if not cut:
         return _inside(g, nest, scope, depth)
@@ -241,7 +244,7 @@ def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
         return tail
     fits = [le(add(nest.base(s), s.factor), nest.extent(s.old)) for s in cut]
     whole = replace(nest, whole=nest.whole.union(cut))
-    return ir.If(simplify(and_(*fits)), _inside(g, whole, scope, depth), tail)
+    return ir.If(simplify(and_(*fits)), _inside(g, whole, scope.where(*fits), depth), tail)
 
 
 def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
@@ -279,8 +282,9 @@ def _where_needed(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt
     if not known:
         return _loops(g, nest, scope, depth)
     rest = {root: ends for root, ends in nest.within.items() if root not in known}
-    body = _loops(g, replace(nest, within=rest), scope, depth)
-    return ir.If(and_(*nest.reached(known)), body)
+    reached = nest.reached(known)
+    body = _loops(g, replace(nest, within=rest), scope.where(*reached), depth)
+    return ir.If(and_(*reached), body)
 
 
 def _settle(
@@ -294,7 +298,7 @@ def _settle(
         last = simplify(sub(extent, s.factor))
         name = scope.fresh(f"{_word(s.old)}_base", g.func.name)
         names.append((name, minimum(start, last)))
-        scope = scope.bind(name, Interval(ir.const_index(0), last))
+        scope = scope.bind(name, Interval(ir.const_index(0), last), minimum(start, last))
         start = ir.Var(name)
     elif s in nest.whole or nest.divides(s) or s.inner in nest.extents or s.old in nest.padded:
         pass
@@ -303,8 +307,9 @@ def _settle(
         nest = replace(nest, guarded=nest.guarded | {s})
     else:
         name = scope.fresh(f"{_word(s.old)}_n", g.func.name)
-        names.append((name, simplify(minimum(sub(extent, start), s.factor))))
-        scope = scope.bind(name, Interval(ir.const_index(1), ir.const_index(s.factor)))
+        length = simplify(minimum(sub(extent, start), s.factor))
+        names.append((name, length))
+        scope = scope.bind(name, Interval(ir.const_index(1), ir.const_index(s.factor)), length)
         nest = replace(nest, extents={**nest.extents, s.inner: ir.Var(name)})
     return replace(nest, bases={**nest.bases, s: start}), scope, names
 

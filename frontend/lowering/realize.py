@@ -58,7 +58,8 @@ def _realized(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt
     stored = [f for f in plan.values() if store_level(f) == site.level]
     if not computed and not stored:
         return rest(scope)
-    boxes, windows, others = boxes_at(program, site, scope)
+    needs = boxes_at(program, site, scope)
+    boxes, windows, others = needs.boxes, needs.windows, needs.others
     asked = dict(boxes)
     padded = padded_extents(program, computed, site.nest, boxes, scope)
     names: list[tuple[str, ir.Expr]] = []
@@ -138,7 +139,7 @@ def _name_box(
         if not is_piece(low):
             name = scope.fresh(f"{f.func.name}_{variable}_min")
             names.append((name, low))
-            scope = scope.bind(name, Interval(low, low))
+            scope = scope.bind(name, Interval(low, low), low)
             low = ir.Var(name)
         extent, scope, bound = _name_extent(f"{f.func.name}_{variable}_n", "", extent, scope)
         names += bound
@@ -167,7 +168,8 @@ def _name_extent(
     name = scope.fresh(name, owner)
     _, most = constant_bounds(extent, scope.ranges)
     upper = extent if most is None or most > MOST_STORED else ir.const_index(most)
-    return ir.Var(name), scope.bind(name, Interval(ir.const_index(0), upper)), [(name, extent)]
+    inside = scope.bind(name, Interval(ir.const_index(0), upper), extent)
+    return ir.Var(name), inside, [(name, extent)]
 
 
 def _produce(
@@ -261,7 +263,6 @@ def _nest(
         else:
             extent = ir.Var(name)
         names += bound
-        scope = replace(scope, extents={**scope.extents, **dict(bound)})
         starts[r.name], extents[r.name] = start, extent
     is_whole = f.func.name in program.padding.whole
     padded = padded_roots(f, stage) if is_whole else frozenset[str]()

@@ -113,7 +113,7 @@ def _probed(
     if inner is None:
         return None
     nest, scope, variable = inner
-    return Probe(boxes_at(program, Site(at, nest), scope)[0], scope, variable)
+    return Probe(boxes_at(program, Site(at, nest), scope).boxes, scope, variable)
 
 
 def _whole(program: Program, stage: StagePlan, boxes: Mapping[str, Box]) -> Nest:

@@ -17,7 +17,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import ge, maximum
 from hbc.ir.lang.kernel import Check
 from hbc.ir.lang.target import Target
-from hbc.ir.lang.walk import rewrite
+from hbc.ir.lang.walk import rewrite, substitute
 
 
 @record
@@ -45,16 +45,17 @@ class Program:
 
 @record
 class Scope:
-    """The names bound around a statement: their ranges, and the buffers alive. `extents` has the
-    values of names that stand for the extent of a reduction, `needs` what is needed of the Funcs
-    that are computed here or further in."""
+    """The names bound around a statement: their ranges, and the buffers alive. `values` has what
+    names of bounds stand for, in names of loops and sizes; `conditions` hold here; `needs`: what is needed
+    of the Funcs that are computed here or further in."""
 
     ranges: Mapping[str, Interval]
     storages: Mapping[str, Storage]
     names: frozenset[str]
     in_tail: bool = False  # a partial piece: extents are bounded, not constant
     place: Place = Place.HOST  # on a GPU
-    extents: Mapping[str, ir.Expr] = field(default_factory=dict)
+    values: Mapping[str, ir.Expr] = field(default_factory=dict)
+    conditions: tuple[ir.Expr, ...] = ()
     needs: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
 
     def tail(self) -> Scope:
@@ -76,8 +77,32 @@ class Scope:
             candidate = f"{base}{count}"
         return candidate
 
-    def bind(self, name: str, interval: Interval) -> Scope:
-        return replace(self, ranges={**self.ranges, name: interval}, names=self.names | {name})
+    def bind(self, name: str, interval: Interval, value: ir.Expr | None = None) -> Scope:
+        """With a name of values in a range, or of one value."""
+        new = replace(self, ranges={**self.ranges, name: interval}, names=self.names | {name})
+        if value is None:
+            return new
+        return replace(new, values={**self.values, name: self.settled(value)})
+
+    def settled(self, e: ir.Expr) -> ir.Expr:
+        """The expression without names that have a value."""
+        return simplify(substitute(e, self.values))
+
+    def settled_facts(self) -> Facts:
+        """What is known here of names without a value."""
+        ends = {name: (x.lo, x.hi) for name, x in self.ranges.items() if name not in self.values}
+        ranges = {
+            name: Interval(*(None if e is None else self.settled(e) for e in pair))
+            for name, pair in ends.items()
+        }
+        facts = Facts(ranges)
+        for condition in self.conditions:
+            facts = facts.with_condition(self.settled(condition))
+        return facts
+
+    def where(self, *conditions: ir.Expr) -> Scope:
+        """The scope of what is done where these hold."""
+        return replace(self, conditions=(*self.conditions, *conditions)) if conditions else self
 
     def named(self, name: str) -> Scope:
         """With a name that is no index."""

@@ -52,7 +52,7 @@ def slide_box(
     fresh = maximum(low, add(substitute(ahead, before), 1))
     name = scope.fresh(f"{f.func.name}_{f.func.variables[d]}_new")
     value = simplify(select(first, low, fresh))
-    scope = scope.bind(name, Interval(low, simplify(add(high, 1))))
+    scope = scope.bind(name, Interval(low, simplify(add(high, 1))), value)
     return (*box[:d], Interval(ir.Var(name), high), *box[d + 1 :]), [(name, value)], scope
 
 

@@ -116,3 +116,19 @@ SCAN = """
 
 def test_what_a_scan_overwrites_is_not_computed_from_a_copy_that_lacks_it() -> None:
     agrees(SCAN, "g.compute_at(f, x); A.in(g).compute_at(f, x)")
+
+
+ROWS_OF_A_PIECE = """
+    size W, H
+    input A: i32[H + 5, W]
+    output f: i32[H, W]
+    reduce r in 2 .. H
+    g[y, x] = A[y + 2, x]
+    f[y, x] = g[y % 3, x] + g[y - 2, x]
+    f[r, x] = f[r - 2, x] + i32(r)
+"""
+
+
+def test_what_is_computed_further_in_reads_no_more_than_a_copy_further_out_has() -> None:
+    pieces = "f.reorder(x, y).split(y, yo, yi, 4, tail = shift)"
+    agrees(ROWS_OF_A_PIECE, f"{pieces}; g.compute_at(f, yo); A.in(g).compute_at(f, x)")
