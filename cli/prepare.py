@@ -206,15 +206,20 @@ def _plain_kernel(p: Pipeline, kernel: Kernel) -> Kernel:
 
 
 def build_library(
-    compiled: Compiled, out: Path, kind: Output = "so", compiler: Compiler | None = None
+    compiled: Compiled,
+    out: Path,
+    kind: Output = "so",
+    compiler: Compiler | None = None,
+    called: str = "",
 ) -> float:
-    """Compiles the C to `out`; the seconds that the C compiler took. ToolError without one."""
+    """Compiles the C to `out`; the seconds that the C compiler took. `called`: see `build`. ToolError without
+    one."""
     if isinstance(compiled.source, CudaSource):
         raise InternalError("build: CUDA is compiled by nvcc")
     target = compiled.chosen.target
     _note_threads(compiled.source, compiler or find_compiler(target.machine))
     start = time.perf_counter()
-    build(compiled.source, target, out, kind, compiler=compiler)
+    build(compiled.source, target, out, kind, compiler=compiler, called=called)
     return time.perf_counter() - start
 
 

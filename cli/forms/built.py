@@ -42,7 +42,9 @@ def build_c(
     compiler = None if triple is None else compiler_for(triple)
     path = folder / file_name(pattern, compiled.source.name, output, triple)
     with replace_file(path) as beside:
-        made.timings[f"C compiler ({output})"] = build_library(compiled, beside, output, compiler)
+        made.timings[f"C compiler ({output})"] = build_library(
+            compiled, beside, output, compiler, path.name
+        )
     made.files.append(path)
 
 

@@ -50,6 +50,6 @@ def write_together(
         path = into / file_name(f"{{}}.{form}", made.name, output, triple)
         compiler = None if triple is None else compiler_for(triple)
         with replace_file(path) as beside:
-            build_together(made.parts, beside, output, compiler)
+            build_together(made.parts, beside, output, compiler, path.name)
         files.append(path)
     return files

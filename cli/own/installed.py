@@ -8,9 +8,9 @@ the last change is so young that another could have the same time, nothing is ke
 
 from __future__ import annotations
 
+import marshal
 import os
 import time
-from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -20,7 +20,8 @@ from hbc.ir.host.cache_folder import keep, kept
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PARTS = ("cli", "codegen", "eqsat", "frontend", "ir", "synth")
-_NO_SOURCES = (".pyc", ".pyo")
+_NO_SOURCES = (".pyc", ".pyo", "__pycache__")
+MARSHAL = 2  # a version in which what is equal is written alike
 _LIBRARIES = ("egglog", "lark", "ml_dtypes", "numpy")  # that have a say in what is compiled
 _INSTALLED = (".dist-info", ".egg-info")
 SETTLED_SECONDS = 2.0  # longer than any file system takes to tell two changes apart
@@ -35,20 +36,18 @@ def hbc_digest() -> str:
 def digest_of(root: Path) -> str:
     """The same of hbc's files in this folder."""
     now = time.time()
-    manifest, files, newest = [str(root)], [], 0.0
+    seen: list[tuple[str, int, int, int, int]] = []
     for part in _PARTS:
-        for entry in _sources(root / part):
-            seen = entry.stat()
-            newest = max(newest, seen.st_mtime, seen.st_ctime)
-            files.append(entry.path)
-            numbers = f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}"
-            manifest.append(f"{entry.path}\0{numbers}")
-    said = "\0".join(manifest).encode("utf-8", "surrogateescape")
+        if (root / part).is_dir():
+            _look(str(root / part), seen)
+    seen.sort()
+    newest = max((max(written, changed) for _, _, written, changed, _ in seen), default=0) / 1e9
+    said = marshal.dumps((str(root), seen), MARSHAL)
     name = f"sources-{sha256(said).hexdigest()[:40]}"
     known = kept(name)
     if known is not None:
         return known.decode("ascii", "replace")
-    found = _content(root, files)
+    found = _content(root, [file for file, *_ in seen])
     if newest + SETTLED_SECONDS < now:
         keep(name, found.encode())
     return found
@@ -89,17 +88,21 @@ def _by_metadata(name: str) -> str:
         return f"{name}: of no version"
 
 
-def _sources(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The files below the folder but for what Python makes of them, in the order of their names."""
-    if not folder.is_dir():
-        return
+def _look(folder: str, seen: list[tuple[str, int, int, int, int]]) -> None:
+    """Adds the files below the folder but for what Python makes: size, times in nanoseconds, number."""
+    below = []
     with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda e: e.name):
+        for entry in entries:
+            if entry.name.endswith(_NO_SOURCES):
+                continue
             if entry.is_dir(follow_symlinks=False):
-                if entry.name != "__pycache__":
-                    yield from _sources(Path(entry.path))
-            elif not entry.name.endswith(_NO_SOURCES) and entry.is_file():
-                yield entry
+                below.append(entry.path)
+            elif entry.is_file():
+                file = entry.stat()
+                numbers = file.st_size, file.st_mtime_ns, file.st_ctime_ns, file.st_ino
+                seen.append((entry.path, *numbers))
+    for each in below:
+        _look(each, seen)
 
 
 def _content(root: Path, files: list[str]) -> str:

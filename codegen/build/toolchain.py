@@ -244,9 +244,11 @@ def build(
     compiler: Compiler | None = None,
     sanitize: bool = False,
     extra: Sequence[str] = (),
+    called: str = "",
 ) -> Path:
-    """Compiles `source` into the file `out`, complete or not at all. ToolError: no compiler, or it
-    takes longer than TIMEOUT. InternalError: it refuses our text. HbcError: it refuses a text with an
+    """Compiles `source` into the file `out`, complete or not at all. `called`: as programs that are linked
+    with a library look for it on Windows and macOS, where `out` is renamed later. ToolError: no compiler,
+    or it takes longer than TIMEOUT. InternalError: it refuses our text. HbcError: it refuses a text with an
     instruction that the user describes."""
     compiler = compiler or find_compiler(target.machine)
     options = [*flags(source, target, compiler, sanitize=sanitize), *extra]
@@ -254,10 +256,10 @@ def build(
         text = folder / f"{source.name}.c"
         text.write_text(source.text, encoding="utf-8")
         (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
-        made = folder / f"made{SUFFIX[kind]}"
+        made = folder / (called or f"made{SUFFIX[kind]}")
         if kind == "so":
-            _compile([*compiler.command, *options, "-fPIC", "-shared", str(text), "-o", str(made),
-                      "-lm"], made, source)  # fmt: skip
+            _compile([*compiler.command, *options, *_named(called), "-fPIC", "-shared", str(text), "-o",
+                      str(made), "-lm"], made, source)  # fmt: skip
         else:
             compiled = made if kind == "obj" else folder / f"{source.name}.o"
             _compile([*compiler.command, *options, "-fPIC", "-c", str(text), "-o", str(compiled)],
@@ -273,22 +275,37 @@ def build_together(
     out: Path,
     kind: Literal["so", "a"],
     compiler: Compiler | None = None,
+    called: str = "",
 ) -> None:
-    """Compiles each source with the flags of its own target, and all into one library. Errors as in
-    `build`."""
+    """Compiles each source with the flags of its own target, and all into one library. `called` and errors
+    as in `build`."""
     compiler = compiler or find_compiler(next((t.machine for _, t in parts if t.machine), ""))
     with scratch_folder(folder_of(out)) as folder:
         objects = [
             str(build(source, target, folder / f"{source.name}.o", "obj", compiler=compiler))
             for source, target in parts
         ]
-        made = folder / f"made{SUFFIX[kind]}"
+        made = folder / (called or f"made{SUFFIX[kind]}")
         threads = any(s.parallel for s, _ in parts) and has_openmp(compiler)
         options = ["-fopenmp"] if threads else []
-        linked = [*compiler.command, *options, "-shared", *objects, "-o", str(made), "-lm"]
+        linked = [
+            *compiler.command,
+            *options,
+            *_named(called),
+            "-shared",
+            *objects,
+            "-o",
+            str(made),
+            "-lm",
+        ]
         archived = [*_archiver(compiler), "rcsD", str(made), *objects]
         _compile(linked if kind == "so" else archived, made, parts[0][0])
         made.replace(out)
+
+
+def _named(called: str) -> list[str]:
+    """Windows takes the name of the file for that of the library, macOS its whole path."""
+    return [f"-Wl,-install_name,@rpath/{called}"] if called.endswith(".dylib") else []
 
 
 def assembly_of(source: CSource, target: Target, compiler: Compiler | None = None) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 from hbc.cli.main import exit_code_of
 from hbc.codegen.build import triple as triples
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.codegen.build.triple import known_triples, triple_named
 from hbc.ir.ground.diag import HbcError
 
@@ -234,3 +235,39 @@ def test_libraries_are_of_their_machine(
     if named.system == "linux":
         assert int.from_bytes(library[18:20], "little") == MACHINES[named.machine]
     assert (out / "twice.a").read_bytes().startswith(b"!<arch>\n")
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or sys.platform != "linux",
+    reason="its compiler stands for others",
+)
+@pytest.mark.parametrize("several", [(), ("--targets", "c,avx2")], ids=["one", "several"])
+@pytest.mark.parametrize(
+    ("triple", "named"),
+    [
+        ("x86_64-windows-gnu", ("/twice.dll",)),
+        ("x86_64-macos", ("/twice.dylib", "-Wl,-install_name,@rpath/twice.dylib")),
+    ],
+)
+def test_a_library_is_called_as_its_file(
+    triple: str, named: tuple[str, ...], several: tuple[str, ...], kernel: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Windows and macOS write into a library how programs that are linked with it will look for it."""
+    script, log = tmp_path / "clang", tmp_path / "log"
+    script.write_text(
+        f"""#!{sys.executable}
+import subprocess, sys
+with open({str(log)!r}, "a") as log:
+    print(*sys.argv, file=log)
+words = [w for w in sys.argv[1:] if "install_name" not in w]
+sys.exit(subprocess.call([*{find_compiler().command!r}, *words]))
+"""
+    )
+    script.chmod(0o700)
+    monkeypatch.setenv("CC", str(script))
+    options = "--triple", triple, *several, "--emit", "so", "-o", str(tmp_path / "out")
+    assert exit_code_of(["compile", str(kernel), *options]) == 0
+    linked = next(line for line in log.read_text().splitlines() if " -shared " in line)
+    assert all(f"{name} " in linked for name in named)
+    assert (tmp_path / "out" / named[0].removeprefix("/")).is_file()
