@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 def command(file: Path, sketch: Path | None, settings: Mapping[str, str], as_json: bool) -> None:
     """Verify the proof FILE: that each solution in it computes the goals, and what it says of all others.
 
-    The checker shares no code with the search. Exit code 1 when a claim is not proven, or the file is no
+    The checker shares no code with the search. What a proof of a gather calls the instructions of a target is
+    then compared with those that hbc describes. Exit code 1 when a claim is not proven, or the file is no
     proof: then nothing in it is to be believed.
     """
     from hbc.cli.files.read_source import read_source, source_name
@@ -44,15 +45,20 @@ def command(file: Path, sketch: Path | None, settings: Mapping[str, str], as_jso
     except Refused as refused:
         message = f"`{source_name(file)}` proves nothing: {refused}"
         raise HbcError(Diagnostic(message)) from None
+    lines = read_lines(text.splitlines())
     if sketch is not None:
         from hbc.cli.sketches.proof import is_about
 
-        if verdict.kind != "sketch" or not is_about(
-            read_lines(text.splitlines()), sketch, settings
-        ):
-            raise HbcError(
-                Diagnostic(f"`{source_name(file)}` is a proof, but not about `{sketch}`")
-            )
+        if verdict.kind != "sketch" or not is_about(lines, sketch, settings):
+            message = f"`{source_name(file)}` is a proof, but not about `{sketch}`"
+            raise HbcError(Diagnostic(message))
+    if verdict.kind == "gather":
+        from hbc.cli.sketches.proof_gather import is_about_its_gather
+
+        if not is_about_its_gather(lines):
+            message = f"`{source_name(file)}` is a proof, but not about the gather that it names"
+            hint = "its instructions, sources or goals are others"
+            raise HbcError(Diagnostic(message, hint=hint))
     if as_json:
         print_json(as_object(verdict))
     else:

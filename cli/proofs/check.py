@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from hbc.cli.proofs.limits import find_limits
-from hbc.cli.proofs.program import check_program
+from hbc.cli.proofs.bounds import counted
 from hbc.cli.proofs.statement import (
+    ANYTHING,
+    NOTHING,
     Refused,
     Statement,
-    Universe,
-    computes,
     ints,
     need,
     read_statement,
     whole,
 )
-from hbc.cli.proofs.tree import Part, States, Test, Tree
+from hbc.cli.proofs.tree import Tree
 
-VERSION = 1
-LINES = ("terms", "set", "array", "goal", "solution", "step", "machine", "op", "outputs")
+VERSION = 2
+STATED = ("terms", "set", "array", "goal")
+LINES = (*STATED, "solution", "step", "fewest", "end")
 DAMAGED = (
     ValueError,
     TypeError,
@@ -35,7 +35,10 @@ DAMAGED = (
     OverflowError,
     RecursionError,
 )
-SKETCH = (["computes"], ["computes", "all"], ["none"])
+CLAIMS = {
+    "sketch": (["computes"], ["computes", "all"], ["none"]),
+    "gather": (["computes"], ["computes", "at least"], ["computes", "minimal"]),
+}
 
 
 @dataclass(frozen=True)
@@ -60,16 +63,35 @@ def check_proof(text: Iterable[str]) -> Verdict:
 
 def _checked(text: Iterable[str]) -> Verdict:
     head, *lines = read_lines(text)
-    claims, kind = head["claims"], head["kind"]
+    name, kind, claims = head["name"], head["kind"], head["claims"]
+    need(isinstance(name, str) and isinstance(head["settings"], dict), "its head is damaged")
+    need(claims in CLAIMS.get(kind, ()), "it claims what this checker does not know")
+    s = read_statement([line for line in lines if next(iter(line)) in STATED])
+    listed = [line["solution"] for line in lines if "solution" in line]
+    for solution in listed:
+        need(len(solution) == len(s.holes), "a solution leaves a hole out")
+        need(computes(s, solution), "a solution does not compute the goals")
+    need(len({json.dumps(c) for c in listed}) == len(listed), "a solution is listed twice")
     need(
-        isinstance(head["name"], str) and isinstance(head["settings"], dict), "its head is damaged"
+        bool(listed) == ("computes" in claims),
+        "solutions are listed, or none is, against its claims",
     )
+    facts = [f"computes: each of the {len(listed)} listed solutions makes what the goals say"]
     if kind == "gather":
-        facts = check_program(lines, claims)
-    else:
-        need(kind == "sketch" and claims in SKETCH, "it claims what this checker does not know")
-        facts = check_sketch(lines, claims, head)
-    return Verdict(head["name"], kind, claims, head["settings"], facts)
+        facts += fewest(s, claims, [line for line in lines if "fewest" in line])
+    elif claims != ["computes"]:
+        count, states = follow(s, [line for line in lines if "step" in line])
+        good = count == whole(head["solutions"], 0, 1 << 62, "solutions") and len(listed) <= count
+        need(good, "there are not as many solutions as it says")
+        need(bool(count) == bool(listed), "there are solutions, or none, against what it claims")
+        of = " x ".join(str(len(s.nodes[h].set.codes)) for h in s.holes) or "1"
+        what = (
+            f"all: there are {count} solutions and no other"
+            if count
+            else "none: there is no solution"
+        )
+        facts.append(f"{what}, of {of} choices; {states} states were followed")
+    return Verdict(name, kind, claims, head["settings"], facts[not listed :])
 
 
 def read_lines(text: Iterable[str]) -> list[dict[str, Any]]:
@@ -81,123 +103,59 @@ def read_lines(text: Iterable[str]) -> list[dict[str, Any]]:
         if not lines:
             need("hbc-proof" in value, "it is no proof of `hbc synth`")
             version = value["hbc-proof"]
-            need(
-                version == VERSION and type(version) is int,
-                f"it is of version {str(version)[:20]}, and {VERSION} is known",
-            )
-        elif "end" in lines[-1]:
-            raise Refused("something follows its end")
+            known = version == VERSION and type(version) is int
+            need(known, f"it is of version {str(version)[:20]}, and {VERSION} is known")
         else:
-            need(next(iter(value)) in (*LINES, "end"), "a line says nothing that is known")
+            need("end" not in lines[-1], "something follows its end")
+            need(next(iter(value)) in LINES, "a line says nothing that is known")
         lines.append(value)
     need(lines, "it is empty")
     need(lines[-1].get("end") == len(lines), "its end is missing: it was cut off, or lines were")
     return lines[:-1]
 
 
-def check_sketch(lines: list[dict[str, Any]], claims: list[str], head: dict[str, Any]) -> list[str]:
-    s = read_statement(
-        [line for line in lines if next(iter(line)) in ("terms", "set", "array", "goal")]
-    )
-    listed = [
-        ints(line["solution"], 0, 1 << 30, "gathers").tolist()
-        for line in lines
-        if "solution" in line
-    ]
-    for chosen in listed:
-        good = len(chosen) == len(s.holes) and all(
-            c < size(s, h) for h, c in zip(s.holes, chosen, strict=True)
-        )
-        need(
-            good and computes(s, dict(zip(s.holes, chosen, strict=True))),
-            "a solution does not compute the goals",
-        )
-    need(len({tuple(c) for c in listed}) == len(listed), "a solution is listed twice")
-    need(
-        bool(listed) == ("computes" in claims),
-        "solutions are listed, or none is, against what it claims",
-    )
-    facts = (
-        [f"computes: each of the {len(listed)} listed solutions makes what the goals say"]
-        if listed
-        else []
-    )
-    if claims != ["computes"]:
-        steps = [line for line in lines if "step" in line]
-        count, states = follow(s, steps)
-        need(
-            count == whole(head["solutions"], 0, 1 << 62, "solutions") and len(listed) <= count,
-            "there are not as many solutions as it says",
-        )
-        need(bool(count) == bool(listed), "there are solutions, or none, against what it claims")
-        shown = " x ".join(str(size(s, h)) for h in s.holes)
-        what = (
-            f"all: there are {count} solutions and no other"
-            if count
-            else "none: there is no solution"
-        )
-        facts.append(f"{what}, of {shown or 1} choices; {states} states were followed")
-    return facts
-
-
-def size(s: Statement, hole: int) -> int:
-    gathers = s.nodes[hole].gathers
-    return 0 if gathers is None else len(gathers)
+def computes(s: Statement, solution: list[Any]) -> bool:
+    """Whether gathers, one for each hole, make what the goals say: executed on the terms themselves."""
+    held, left = np.zeros((1, s.size), dtype=np.int64), iter(solution)
+    held[:, NOTHING] = NOTHING
+    for node in s.nodes:
+        s.fill(node, held, node.set.chosen(next(left))[None] if node.hole else None)
+    return all(((held[0, here] == w) | (w == ANYTHING)).all() for here, w in s.goals)
 
 
 def follow(s: Statement, steps: list[dict[str, Any]]) -> tuple[int, int]:
-    """How many solutions there are, and how many states lead there; the survivors of each step are those
-    listed."""
-    universe = Universe(s)
-    limits = find_limits(s, universe)
-    if limits.empty:
+    """How many solutions there are, and how many states lead there; what each step leaves is listed."""
+    tree, left, total = Tree(s), list(s.holes), 0
+    if tree.empty:
         need(not steps, "steps are listed where no choice is left")
         return 0, 0
-    tree = Tree(s, universe, limits)
-    (states, ways), total = at_first(tree), 0
-    left = list(s.holes)
     for step in steps:
         holes = ints(step["step"], 0, len(s.nodes), "holes").tolist()
+        good = holes and tree.ways and left[: len(holes)] == holes
+        need(good, "a step leaves a hole out, or follows no state")
+        good = all(s.nodes[b].of == (a,) for a, b in pairwise(holes))
+        need(good, "holes of a step do not follow each other")
+        probed = ints(step["at"], 0, len(s.nodes[holes[-1]].source), "locations").tolist()
+        found, _ = tree.follow(holes, probed)
         need(
-            holes and ways and left[: len(holes)] == holes,
-            "a step leaves a hole out, or follows no state",
-        )
-        need(
-            all(s.nodes[b].of == (a,) for a, b in pairwise(holes)),
-            "holes of a step do not follow each other",
-        )
-        found = tree.follow(holes, states, ways, [read_test(t, s) for t in step["tests"]])
-        listed = [ints(e, 0, 1 << 30, "edges").tolist() for e in step["edges"]]
-        need(
-            listed == found.edges.tolist(),
+            step["edges"] == found.tolist(),
             "a choice is left that the tree leaves out, or is refused that it lists",
         )
-        left, states, ways = left[len(holes) :], found.states, found.ways
-        total += len(ways)
-    need(not left or not ways, "the tree ends before the goals")
-    return sum(ways), total
+        left, total = left[len(holes) :], total + len(tree.ways)
+    need(not left or not tree.ways, "the tree ends before the goals")
+    return sum(tree.ways), total
 
 
-def at_first(tree: Tree) -> tuple[States, list[int]]:
-    """The one state before the first hole; none where there is no hole and a goal is missed."""
-    part = Part(np.zeros(1, dtype=np.int64), {}, {})
-    if not tree.s.holes:
-        return {}, [1] * int(tree.at_goals(part).sum())
-    return {n: tree.all_of(n, part) for n in tree.live(tree.s.holes[0])}, [1]
-
-
-def read_test(value: Any, s: Statement) -> Test:
-    kind, n, what = value
-    need(kind in ("at", "among"), "a test is unknown")
-    node = whole(n, 0, len(s.nodes) + (kind == "among"), "nodes")
-    if kind == "at":
-        return kind, node, ints(what, 0, s.nodes[node].size, "locations").tolist()
-    numbers = [whole(m, 0, node, "nodes") for m, _ in what]
-    return (
-        kind,
-        node,
-        {
-            m: ints(w, 0, s.nodes[m].size, "locations")
-            for m, (_, w) in zip(numbers, what, strict=True)
-        },
-    )
+def fewest(s: Statement, claims: list[str], lines: list[dict[str, Any]]) -> list[str]:
+    """What is shown of a program: what its instructions cost, and that others do not cost less."""
+    machine, rows, cost = counted(s)
+    (said,) = lines
+    need(said["instructions"] == cost, f"it has {cost:,} instructions, not as many as it says")
+    facts = [f"instructions: {cost:,}, of the {len(s.sets):,} that are listed"]
+    if claims[1:]:
+        bound = whole(said["fewest"], 0, cost + 1, "bounds")
+        shown = bound <= machine.fewest(rows, bound)
+        need(shown, "that fewer instructions cannot do is not shown")
+        need(bound == cost or claims[1] != "minimal", "it is not shown to be minimal")
+        facts.append(f"{claims[1]}: no program of those instructions has fewer than {bound:,}")
+    return facts

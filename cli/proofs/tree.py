@@ -1,69 +1,279 @@
-"""Follows the tree of a proof: every candidate after a listed state is listed too, or refused by a test
-that the
-proof names and that the limits bear out."""
+"""Follows the tree of a proof: what holds of every solution refuses choices, and which are left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hbc.cli.proofs.limits import Limits
-from hbc.cli.proofs.statement import (
-    ANYTHING,
-    MOST,
-    NOTHING,
-    ZERO,
-    Ints,
-    Statement,
-    Table,
-    Universe,
-    need,
-)  # fmt: skip
+from hbc.cli.proofs.statement import ANYTHING, FIRST, MOST, NOTHING, ZERO, Ints, Statement, need
 
 AT_ONCE = 1 << 22  # locations of candidates
 STATES = 2048  # at once
-PROBED = 12  # locations by which gathers are told apart before all of them are looked at
-BITS = 63  # clauses at a time
-MOST_CHOICES = (
-    1 << 22
-)  # of the holes of a step, and of candidates whose locations are looked at one by one
+PROBED = 48  # locations by which gathers are told apart before all of them are looked at
+ROUNDS = 4
+BITS = 62  # demands at a time
+MOST_CHOICES = 1 << 22  # of the holes of a step
 MOST_LOOKED = 1 << 23  # candidates of a step
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Candidates: the state that each comes from, what states hold by node, the gathers chosen by hole;
-    and what
-    has been computed of whole nodes."""
+class Tree:
+    """`may[l, t]`: in a solution location l can hold term t; `remain`: by node the gathers left.
+    `demands` after a node: in a solution one of terms is at one of places. `states`: what lies in `live`
+    locations after the steps that were followed, each reached in so many `ways`."""
 
-    parent: Ints
-    states: dict[int, NDArray[Any]]
-    chosen: dict[int, Ints]
-    whole: dict[int, Ints] = field(default_factory=dict)
+    def __init__(self, s: Statement, check: Callable[[], None] = lambda: None) -> None:
+        self.s, self.check = s, check
+        need(s.size * len(s.terms) <= MOST, "its arrays are too large")
+        self.remain = {
+            n: np.arange(len(node.set.codes)) for n, node in enumerate(s.nodes) if node.gathers
+        }
+        need(all(map(len, self.remain.values())), "a set is not listed")
+        self.reach: dict[int, Ints] = {}
+        self.crowd = np.ones((s.size, len(s.terms)), dtype=np.bool_)
+        left = 0
+        for _ in range(ROUNDS):
+            self.can = self.possible()
+            self.may = self.limited()
+            self.demands = self.demanded()
+            if left == (left := sum(map(len, self.remain.values())) + int(self.crowd.sum())):
+                break
+        self.empty = not self.may.any(axis=1).all()
+        self.fits = np.hstack([self.may, self.may[:, :1] | True])
+        self.base = np.full((1, s.size), len(s.terms), dtype=np.int32)
+        self.base[0, :FIRST] = ZERO, NOTHING
+        first = [*s.holes, len(s.nodes)][0]
+        for node in s.nodes[:first]:
+            s.fill(node, self.base, None)
+        met = self.fits[np.arange(s.size), self.base[0]].all()
+        self.live = np.zeros(0, dtype=np.int64)
+        self.states, self.ways = np.zeros((int(met), 0), dtype=np.int32), [1] * int(met)
 
-    def pick(self, rows: Any) -> Part:
-        return Part(self.parent[rows], self.states, pick(self.chosen, rows), pick(self.whole, rows))
+    def possible(self) -> Ints:
+        """[location, term]: forward, what can be there."""
+        can = np.zeros((self.s.size, len(self.s.terms)), dtype=np.bool_)
+        can[ZERO, ZERO] = can[NOTHING, NOTHING] = True
+        for n, node in enumerate(self.s.nodes):
+            if node.holds is not None:
+                can[np.arange(len(can))[node.here], node.holds] = True
+            elif node.gathers is not None:
+                for number in self.remain[n]:
+                    can[node.here] |= can[node.reads(node.set.codes[number])]
+            else:
+                inside = can[node.groups]
+                for t, elements in self.s.folds(node).items():
+                    can[node.here, t] = np.all(inside[:, :, [*elements]].any(axis=1), axis=1)
+                can[node.here, ZERO] = inside[:, :, ZERO].all(axis=1)
+                can[node.here, NOTHING] = True
+        return can
+
+    def limited(self) -> Ints:
+        """Backward, what may be there: a goal's location holds its term. Where every gather reads a place, it
+        holds what all its readers may hold, by one gather at least; one by which a place cannot hold what its
+        readers may is left out. Elements are of what their fold may make."""
+        s, terms, may = self.s, len(self.s.terms), self.can & self.crowd
+        for here, wanted in s.goals:
+            may[here] &= (np.arange(terms) == wanted[:, None]) | (wanted == ANYTHING)[:, None]
+        for n, node in reversed([*enumerate(s.nodes)]):
+            if node.gathers is not None:
+                can, wanted = np.packbits(self.can, axis=1), np.packbits(may[node.here], axis=1)
+                some, count, kept = np.zeros_like(can), np.zeros(s.size, dtype=np.int64), []
+                self.reach[n] = np.zeros((len(wanted), s.size), dtype=np.bool_)
+                for number in self.remain[n]:
+                    row = node.reads(node.set.codes[number])
+                    order = np.argsort(row, kind="stable")
+                    starts = np.flatnonzero(np.diff(row[order], prepend=-1))
+                    read = row[order][starts]
+                    both = np.bitwise_and.reduceat(wanted[order], starts, axis=0) & can[read]
+                    if both.any(axis=1).all():
+                        kept.append(number)
+                        some[read] |= both
+                        count[read] += 1
+                        self.reach[n][np.arange(len(row)), row] = True
+                some[count < len(kept)] = 255
+                may &= np.unpackbits(some, axis=1, count=terms).astype(np.bool_)
+                self.remain[n] = np.array(kept, dtype=np.int64)
+            elif node.holds is None:
+                inside = np.zeros((terms, terms), dtype=np.bool_)
+                inside[NOTHING] = True
+                for t, elements in s.folds(node).items():
+                    inside[t, [*elements] + [ZERO] * (len(elements) < node.groups.shape[1])] = True
+                may[node.groups] &= times(may[node.here], inside)[:, None]
+        return may
+
+    def demanded(self) -> list[tuple[Ints, Ints]]:
+        """A location demands what it may hold; that comes from places that gathers bring there, and of a fold
+        it is an element of all that it may be. After each node [demand, term] and [demand, location]; as many
+        as the places that they share, of different terms, fill those: a `crowd`."""
+        s, everywhere = self.s, np.eye(self.s.size, dtype=np.bool_)
+        terms, places = self.may[:0], everywhere[:0]
+        demands: list[tuple[Ints, Ints]] = []
+        for n, node in reversed([*enumerate(s.nodes)]):
+            mine = self.may[node.here]
+            telling = 2 * mine.sum(axis=1) <= self.can[node.here].sum(axis=1)
+            telling &= ~mine[:, :FIRST].any(axis=1)
+            terms = np.vstack([terms, mine[telling]])
+            places = np.vstack([places, everywhere[node.here][telling]])
+            places &= times(terms, self.can.T)
+            packed = np.packbits(np.hstack([terms, places]), axis=1)
+            _, once = np.unique(packed, axis=0, return_index=True)
+            terms, places = terms[once], places[once]
+            demands.append((terms, places.copy()))
+            for place, some in together(places):
+                alone = (terms[some].sum(axis=0) <= 1).all()
+                if alone and len(some) == place.sum():
+                    self.crowd[place] &= terms[some].any(axis=0)
+            mine = places[:, node.here].copy()
+            places[:, node.here] = False
+            if node.gathers is not None:
+                places |= times(mine, self.reach[n])
+                continue
+            inside = np.zeros((len(s.terms), len(s.terms)), dtype=np.bool_)
+            for t, elements in s.folds(node).items():
+                inside[t, [*elements]] = True
+            untouched = ~mine.any(axis=1)
+            new = [(terms[untouched], places[untouched])]
+            for d in np.flatnonzero(~untouched & ~places.any(axis=1) & (node.holds is None)):
+                common = np.flatnonzero(inside[terms[d]].all(axis=0))
+                read = np.zeros((len(common), s.size), dtype=np.bool_)
+                read[:, node.groups[mine[d]].reshape(-1)] = True
+                new.append((np.eye(len(s.terms), dtype=np.bool_)[common], read))
+            terms, places = (np.vstack(part) for part in zip(*new, strict=True))
+        return demands[::-1]
+
+    def follow(self, holes: Sequence[int], probed: Sequence[int]) -> tuple[Ints, Ints]:
+        """One step: a state before and the gathers chosen, where nothing is refused; equal states after it
+        are one. Also how many candidates each probed location refused."""
+        s, last = self.s, self.s.nodes[holes[-1]].here.start
+        end = next((h for h in s.holes if h > holes[-1]), len(s.nodes))
+        need(
+            prod(len(self.remain[h]) for h in holes) <= MOST_CHOICES, "a step has too many choices"
+        )
+        grid = np.indices([len(self.remain[h]) for h in holes]).reshape(len(holes), -1)
+        choices = np.stack([self.remain[h][g] for h, g in zip(holes, grid, strict=True)], axis=1)
+        columns = [self.read_by(holes, choices, last + location) for location in probed[:PROBED]]
+        order = np.lexsort(columns[::-1]) if columns else np.arange(len(choices))
+        choices, columns = choices[order], [c[order] for c in columns]
+        refused = np.zeros(len(columns), dtype=np.int64)
+        read = sorted({a for node in s.nodes[end:] for a in node.of if s.holes[0] <= a < end})
+        live = np.concatenate([np.arange(s.size)[s.nodes[a].here] for a in read] or [self.live[:0]])
+        asked, known = self.asked(end), self.known(holes, choices, end)
+        edges, after = (
+            [np.zeros((0, 1 + len(holes)), np.int64)],
+            [np.zeros((0, len(live)), np.int32)],
+        )
+        at_once, looked = max(1, AT_ONCE // s.size), 0
+        for begin in range(0, len(self.ways), STATES):
+            state = np.arange(begin, min(begin + STATES, len(self.ways)))
+            low, high, held = (
+                np.zeros_like(state),
+                np.full_like(state, len(choices)),
+                self.held(state),
+            )
+            changed = np.arange(len(choices)) == 0
+            for k, column in enumerate(columns):
+                # Of choices that read the same so far those come apart that read something else here.
+                changed[1:] |= np.diff(column) != 0
+                starts = np.flatnonzero(changed)
+                row, at = spread(np.searchsorted(starts, low), np.searchsorted(starts, high))
+                need(len(row) <= MOST_CHOICES, "too many candidates would have to be followed")
+                state, low, high = state[row], starts[at], np.append(starts, len(choices))[at + 1]
+                good = self.fits[last + probed[k], held[state - begin, column[low]]]
+                refused[k] += (~good).sum()
+                state, low, high = state[good], low[good], high[good]
+            row, at = spread(low, high)
+            looked += len(row)
+            need(looked <= MOST_LOOKED, "too many candidates would have to be followed")
+            for part in range(0, len(row), at_once):
+                self.check()
+                some = slice(part, part + at_once)
+                edge = np.column_stack([state[row[some]], choices[at[some]]])
+                edge, held_now = self.left(edge, holes, known, end, asked)
+                edges.append(edge)
+                after.append(held_now[:, live])
+        found = np.concatenate(edges)
+        order = np.lexsort(found.T[::-1])
+        numbers: dict[bytes, int] = {}
+        states = np.concatenate(after)[order]
+        child = [numbers.setdefault(row.tobytes(), len(numbers)) for row in states]
+        ways = [0] * len(numbers)
+        for parent, number in zip(found[order, 0].tolist(), child, strict=True):
+            ways[number] += self.ways[parent]
+        self.live, self.ways = live, ways
+        self.states = states[np.unique(child, return_index=True)[1]] if child else states
+        return found[order], refused
+
+    def read_by(self, holes: Sequence[int], choices: Ints, location: int) -> Ints:
+        """The location before the holes that each choice brings to one of the last."""
+        place = np.full(len(choices), location)
+        for k in reversed(range(len(holes))):
+            node = self.s.nodes[holes[k]]
+            inside = place >= node.here.start
+            local = np.where(inside, place - node.here.start, 0)
+            code = node.set.codes[choices[:, k], node.set.cell[local]]
+            place = np.where(inside, node.source[local, code], place)
+        return place
+
+    def held(self, state: Ints) -> Ints:
+        """[state, location]: what is known before a step."""
+        held = np.repeat(self.base, len(state), axis=0)
+        held[:, self.live] = self.states[state]
+        return held
+
+    def known(self, holes: Sequence[int], choices: Ints, end: int) -> list[int]:
+        """The nodes that a step decides locations of."""
+        held, found = self.held(np.arange(1)), []
+        for n, node in enumerate(self.s.nodes):
+            if n >= holes[0] and (n in holes or not node.hole):
+                code = node.set.codes[choices[:1, holes.index(n)]] if n in holes else None
+                self.s.fill(node, held, code)
+                if n < end or (held[0, node.here] < len(self.s.terms)).any():
+                    found.append(n)
+        return found
+
+    def left(
+        self,
+        edge: Ints,
+        holes: Sequence[int],
+        known: Sequence[int],
+        end: int,
+        asked: Sequence[tuple[Ints, Ints]],
+    ) -> tuple[Ints, Ints]:
+        """The candidates that no location and no demand refuses, and what is held then."""
+        held, good = self.held(edge[:, 0]), np.ones(len(edge), dtype=np.bool_)
+        for n in known:
+            node = self.s.nodes[n]
+            codes = node.set.codes[edge[:, 1 + holes.index(n)]] if node.hole else None
+            self.s.fill(node, held, codes)
+            good &= self.fits[np.arange(self.s.size)[node.here], held[:, node.here]].all(axis=1)
+            if n == end - 1:
+                for places, mask in asked:
+                    good &= np.bitwise_or.reduce(mask[held[:, places]], axis=1) == mask[-1]
+            if 2 * good.sum() < len(good):
+                edge, held, good = edge[good], held[good], good[good]
+        return edge[good], held[good]
+
+    def asked(self, end: int) -> list[tuple[Ints, Ints]]:
+        """The demands before a node, of the same places together: which of them each term meets, as bits, and
+        all of them."""
+        terms, places = self.demands[end - 1]
+        found = []
+        for place, some in together(places):
+            for k in range(0, len(some) if place.sum() > 1 else 0, BITS):
+                sets = terms[some[k : k + BITS]]
+                met = np.hstack([sets, sets[:, :1] | True])
+                found.append((np.flatnonzero(place), (1 << np.arange(len(sets))) @ met))
+        return sorted(found, key=lambda one: len(one[0]))
 
 
-States = dict[int, NDArray[Any]]  # by node: [state, location]
-Test = tuple[str, int, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """`edges`: a state before and the gathers chosen; the states after, and in how many ways each is
-    reached; how
-    many candidates each test refused."""
-
-    edges: Ints
-    states: States
-    ways: list[int]
-    refused: Ints
+def together(places: Ints) -> list[tuple[Ints, Ints]]:
+    """Equal rows once, each with the numbers of all that are."""
+    packed = np.packbits(places, axis=1)
+    _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(which.reshape(-1), kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(which.reshape(-1)))[:-1])
+    return [*zip(places[first], parts, strict=True)] if len(places) else []
 
 
 def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
@@ -73,202 +283,5 @@ def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     return where, np.arange(len(where)) - before[where] + first[where]
 
 
-def pick(chosen: dict[int, Ints], rows: Ints) -> dict[int, Ints]:
-    return {h: c[rows] for h, c in chosen.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    s: Statement
-    u: Universe
-    limits: Limits
-    check: Callable[[], None] = lambda: None
-
-    def held(self, n: int, place: Ints, part: Part) -> Ints:
-        """[candidate, place]: what is at places of a node."""
-        node = self.s.nodes[n]
-        if node.holds is not None:
-            return self.u.number[node.holds][place]
-        if n in part.whole:
-            return np.take_along_axis(part.whole[n], place, axis=1)
-        if n in part.states:
-            return part.states[n][part.parent[:, None], place].astype(np.int64)
-        if node.gathers is None:
-            inner = (place[:, :, None] * node.length + np.arange(node.length)).reshape(
-                len(place), -1
-            )
-            groups = self.held(node.of[0], inner, part).reshape(*place.shape, node.length)
-            return self.u.fold(node, groups)
-        if node.hole and n not in part.chosen:
-            return np.full(place.shape, self.u.unknown)
-        source = node.gathers.reads(part.chosen[n][:, None] if node.hole else 0, place)
-        made: Ints = np.where(source == node.gathers.width, NOTHING, ZERO)
-        start = 0
-        for a in node.of:
-            inside = (source >= start) & (source < start + self.s.nodes[a].size)
-            if inside.any():
-                made[inside] = self.held(a, np.where(inside, source - start, 0), part)[inside]
-            start += self.s.nodes[a].size
-        return made
-
-    def all_of(self, n: int, part: Part) -> Ints:
-        """The same of a whole node."""
-        if n not in part.whole:
-            place = np.broadcast_to(
-                np.arange(self.s.nodes[n].size), (len(part.parent), self.s.nodes[n].size)
-            )
-            part.whole[n] = self.held(n, place, part)
-        return part.whole[n]
-
-    def at(self, n: int, location: int, part: Part) -> Table:
-        """The candidates that hold at a location what it may hold, or nothing that is known yet."""
-        may = np.append(self.limits.may[self.limits.first[n] + location], True)
-        if n in part.whole:
-            return may[part.whole[n][:, location]]
-        return may[self.held(n, np.full((len(part.parent), 1), location), part)[:, 0]]
-
-    def at_goals(self, part: Part) -> Table:
-        """The candidates that hold what the goals say."""
-        good = np.ones(len(part.parent), dtype=np.bool_)
-        for n, wanted in self.s.goals:
-            value = self.u.number[np.maximum(wanted, 0)]
-            good &= ((self.all_of(n, part) == value) | (wanted == ANYTHING)).all(axis=1)
-        return good
-
-    def meant(self, test: Test) -> Test:
-        """Of a test by clauses, those before a node that speak of no other places: for each term the
-        clauses that
-        it meets, as bits. What is not known yet meets all."""
-        kind, end, places = test
-        if kind != "among":
-            return test
-        clauses = self.limits.clauses[end]
-        outside = np.ones(clauses.places.shape[1], dtype=np.bool_)
-        for n, where in places.items():
-            outside[self.limits.first[n] + where] = False
-        terms = clauses.terms[~(clauses.places & outside).any(axis=1)]
-        parts = (terms[begin : begin + BITS] for begin in range(0, len(terms), BITS))
-        bits = [
-            (1 << np.arange(len(part))) @ np.hstack([part, part[:, :1] | True]) for part in parts
-        ]
-        return kind, end, (places, bits)
-
-    def passed(self, test: Test, part: Part) -> Part:
-        """The candidates that a test leaves."""
-        kind, n, what = test
-        if kind == "at":
-            for location in what:
-                if len(part.parent):
-                    part = part.pick(self.at(n, location, part))
-            return part
-        places, bits = what
-        value = np.hstack([self.all_of(n, part)[:, where] for n, where in places.items()])
-        good = np.ones(len(value), dtype=np.bool_)
-        for some in bits:
-            good &= np.bitwise_or.reduce(some[value], axis=1) == some[-1]
-        return part.pick(good)
-
-    def after(
-        self, states: States, count: int, holes: Sequence[int], tests: Sequence[Test], refused: Ints
-    ) -> Iterator[Part]:
-        """The candidates after `count` states that no test refuses, in parts; adds up what they refuse."""
-        looked = 0
-        remain = [np.flatnonzero(self.limits.remain[h]) for h in holes]
-        first_at = next((n for n, t in enumerate(tests) if t[:2] == ("at", holes[-1])), -1)
-        probed = tests[first_at][2][:PROBED] if first_at >= 0 else []
-        choices, starts = self.sorted_choices(holes, remain, probed)
-        everything = len(choices[holes[0]])
-        size = sum(node.size for node in self.s.nodes[holes[0] :])
-        step = max(1, AT_ONCE // size)
-        for begin in range(0, count, STATES):
-            state = np.arange(begin, min(begin + STATES, count))
-            low, high = np.zeros_like(state), np.full_like(state, everything)
-            for location, start in zip(probed, starts, strict=True):
-                where, at = spread(np.searchsorted(start, low), np.searchsorted(start, high))
-                ends = np.append(start, everything)
-                state, low, high = state[where], start[at], ends[at + 1]
-                need(len(low) <= MOST_CHOICES, "too many candidates would have to be followed")
-                good = self.at(holes[-1], location, Part(state, states, pick(choices, low)))
-                refused[first_at] += int((~good).sum())
-                state, low, high = state[good], low[good], high[good]
-            ends = np.cumsum(high - low)
-            for first_number in range(0, int(ends[-1]) if len(ends) else 0, step):
-                number = np.arange(first_number, min(first_number + step, int(ends[-1])))
-                row = np.searchsorted(ends, number, side="right")
-                place: Ints = high[row] - ends[row] + number
-                part = Part(state[row], states, pick(choices, place))
-                looked += len(number)
-                need(looked <= MOST_LOOKED, "too many candidates would have to be followed")
-                self.check()
-                for which, test in enumerate(tests):
-                    before = len(part.parent)
-                    part = self.passed(test, part) if before else part
-                    refused[which] += before - len(part.parent)
-                if len(part.parent):
-                    yield part
-
-    def sorted_choices(
-        self, holes: Sequence[int], remain: Sequence[Ints], probed: Sequence[int]
-    ) -> tuple[dict[int, Ints], list[Ints]]:
-        """All choices of the holes, each of which reads the one before: those are neighbours that bring
-        the same to
-        the first locations. For each location: where those begin that differ there, or before."""
-        need(prod(map(len, remain)) <= MOST_CHOICES, "a step has too many choices")
-        grid = np.indices([len(r) for r in remain]).reshape(len(remain), -1)
-        choices = {h: r[g] for h, r, g in zip(holes, remain, grid, strict=True)}
-        count = len(choices[holes[0]])
-        columns: list[Ints] = []
-        for location in probed:
-            place = np.full(count, location)
-            for h in reversed(holes):
-                node = self.s.nodes[h]
-                assert node.gathers is not None
-                inside = place < node.size
-                place = np.where(
-                    inside, node.gathers.reads(choices[h], np.where(inside, place, 0)), place + MOST
-                )
-            columns.append(place)
-        order = np.lexsort(columns[::-1]) if columns else np.arange(count)
-        changed = np.arange(count) == 0
-        starts = []
-        for column in columns:
-            changed[1:] |= np.diff(column[order]) != 0
-            starts.append(np.flatnonzero(changed))
-        return pick(choices, order), starts
-
-    def live(self, end: int) -> list[int]:
-        """The nodes before `end` that matter from there on."""
-        read = {a for node in self.s.nodes[end:] for a in node.of} | {n for n, _ in self.s.goals}
-        return [n for n in sorted(read) if n < end and self.s.nodes[n].holds is None]
-
-    def follow(
-        self, holes: Sequence[int], states: States, ways: list[int], tests: Sequence[Test]
-    ) -> Followed:
-        """One step: the choices that survive, and the states after it, equal ones once."""
-        later = [h for h in self.s.holes if h > holes[-1]]
-        end = later[0] if later else len(self.s.nodes)
-        chosen: list[Ints] = []
-        held: list[NDArray[np.uint16]] = []
-        refused = np.zeros(len(tests), dtype=np.int64)
-        for part in self.after(states, len(ways), holes, [self.meant(t) for t in tests], refused):
-            part = part if later else part.pick(self.at_goals(part))  # whatever the tests are
-            chosen.append(np.stack([part.parent, *(part.chosen[h] for h in holes)], axis=1))
-            empty = [np.zeros((len(part.parent), 0))]
-            held.append(
-                np.hstack(empty + [self.all_of(n, part) for n in self.live(end)]).astype(np.uint16)
-            )
-        if not chosen:
-            return Followed(np.zeros((0, 1 + len(holes)), np.int64), {}, [], refused)
-        edges, whole = np.concatenate(chosen), np.concatenate(held)
-        order = np.lexsort(edges.T[::-1])
-        edges, whole = edges[order], whole[order]
-        numbers: dict[bytes, int] = {}
-        child = [numbers.setdefault(row.tobytes(), len(numbers)) for row in whole]
-        after = [0] * len(numbers)
-        for parent, c in zip(edges[:, 0].tolist(), child, strict=True):
-            after[c] += ways[parent]
-        _, first = np.unique(child, return_index=True)
-        tables = np.split(
-            whole[first], np.cumsum([self.s.nodes[n].size for n in self.live(end)])[:-1], axis=1
-        )
-        return Followed(edges, dict(zip(self.live(end), tables, strict=False)), after, refused)
+def times(left: Ints, right: Ints) -> Ints:
+    return np.asarray(left.astype(np.float32) @ right.astype(np.float32) > 0)

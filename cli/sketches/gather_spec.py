@@ -105,7 +105,7 @@ def write_proof(
     lines = gather_proof(title, goal, dtype.bits, target, features, shuffle)
     write_text(file, written(lines))
     if lines[0]["claims"][-1] != "minimal" and shuffle.minimal:
-        least = lines[-1]["least"]
+        least = lines[-1]["fewest"]
         notice(
             f"the proof claims that at least {least} instructions are needed, not that these are fewest"
         )

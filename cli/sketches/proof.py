@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, pairwise
 from math import prod
 from pathlib import Path
@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from hbc.cli.files.read_sketch import read_sketch
-from hbc.cli.proofs.check import VERSION, at_first, read_test
-from hbc.cli.proofs.limits import Limits, find_limits, groups
-from hbc.cli.proofs.statement import Refused, Statement, Universe, read_statement
+from hbc.cli.proofs.check import VERSION
+from hbc.cli.proofs.statement import Refused, read_statement
 from hbc.cli.proofs.tree import MOST_CHOICES, Tree
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.moves.gather import Gather
@@ -52,7 +51,7 @@ def sketch_proof(
     steps: list[Line] = []
     if not why:
         try:
-            steps, count = tree_lines(read_statement(lines), check)
+            steps, count = tree_lines(Tree(read_statement(lines), check))
             if count != outcome.count():
                 raise InternalError(
                     f"the proof has {count} solutions, the search {outcome.count()}"
@@ -106,30 +105,46 @@ def statement_lines(problem: Problem) -> list[Line]:
 
 
 class _Terms:
-    """The sketch's terms as they are first met, without the operations of folds where those are not
-    compared."""
+    """The sketch's terms as they are first met, without the operations of folds where those are not compared.
+    What is no part of a goal never becomes one: it is no value."""
 
     def __init__(self, problem: Problem) -> None:
         self.terms = problem.sketch.terms
         self.compared = all_annotated(problem.sketch)
         self.listed: list[Any] = []
-        self.known: dict[int, int] = {ZERO_TERM: 0, NO_TERM: 1}
-        self.same: dict[object, int] = {}
+        self.known: dict[object, int] = {}
+        self.wanted: set[object] = set()
+        goals = {t for goal in problem.sketch.goals for t in np.unique(goal.cells).tolist()}
+        for term in goals - {ZERO_TERM, NO_TERM}:
+            self.want(self.meaning(term))
+
+    def meaning(self, term: int) -> Any:
+        """A name, or an operation with what its elements mean."""
+        made = self.terms[term]
+        if made.operation == SYMBOL:
+            return made.name
+        elements = sorted((self.meaning(e) for e in made.elements), key=repr)
+        return made.operation if self.compared else "", tuple(elements)
+
+    def want(self, meaning: Any) -> None:
+        self.wanted.add(meaning)
+        for element in () if isinstance(meaning, str) else meaning[1]:
+            self.want(element)
 
     def numbers(self, cells: Sequence[int]) -> list[int]:
-        return [self.number(c) for c in cells]
+        ends = {ZERO_TERM: 0, NO_TERM: 1}
+        return [ends[c] if c in ends else self.number(self.meaning(c)) for c in cells]
 
-    def number(self, term: int) -> int:
-        if term not in self.known:
-            made = self.terms[term]
-            text: Any = made.name
-            if made.operation != SYMBOL:
-                elements = sorted(self.numbers(made.elements))
-                text = [made.operation if self.compared else "", elements]
-            self.known[term] = self.same.setdefault(json.dumps(text), FIRST_TERM + len(self.listed))
-            if self.known[term] == FIRST_TERM + len(self.listed):
-                self.listed.append(text)
-        return self.known[term]
+    def number(self, meaning: Any) -> int:
+        if meaning not in self.wanted:
+            return 1
+        if meaning not in self.known:
+            text = meaning
+            if not isinstance(meaning, str):
+                text = [meaning[0], sorted(map(self.number, meaning[1]))]
+            self.known[meaning] = FIRST_TERM + len(self.listed)
+            self.listed.append(text)
+        return self.known[meaning]
 
 
 def _alone(gather: Gather | None) -> GatherSet:
@@ -156,85 +171,34 @@ def _number(outcome: Outcome, hole: int, chosen: int) -> int:
     return int(alike[0])
 
 
-def tree_lines(s: Statement, check: Callable[[], None]) -> tuple[list[Line], int]:
+def tree_lines(tree: Tree) -> tuple[list[Line], int]:
     """The steps of a proof, and how many solutions they lead to. Refused where there is too much to
     follow."""
-    universe = Universe(s)
-    limits = find_limits(s, universe)
-    if limits.empty:
-        return [], 0
-    tree = Tree(s, universe, limits, check)
-    states, ways = at_first(tree)
     lines: list[Line] = []
-    left = list(s.holes)
-    while left and ways:
-        holes = next_holes(s, limits, left)
+    if tree.empty:
+        return lines, 0
+    left, nodes = list(tree.s.holes), tree.s.nodes
+    while left and tree.ways:
+        holes = next_holes(tree, left)
         left = left[len(holes) :]
-        tests = list(possible_tests(s, limits, holes, left))
-        followed = tree.follow(holes, states, ways, [read_test(t, s) for t in tests])
-        states, ways = followed.states, followed.ways
-        useful = [t for t, count in zip(tests, followed.refused, strict=True) if count]
-        lines.append({"step": holes, "tests": useful, "edges": followed.edges.tolist()})
-    return lines, sum(ways)
+        may = tree.may[nodes[holes[-1]].here].sum(axis=1)
+        probed = np.argsort(may, kind="stable").tolist()
+        edges, refused = tree.follow(holes, probed)
+        useful = [n for n, count in zip(probed, refused.tolist(), strict=False) if count]
+        lines.append({"step": holes, "at": useful, "edges": edges.tolist()})
+    return lines, sum(tree.ways)
 
 
-def next_holes(s: Statement, limits: Limits, left: Sequence[int]) -> list[int]:
-    """The next hole, and those that follow it directly where all choices together are not too many: what a
-    fan
-    and a rotation do can be judged only of both."""
-    holes = [left[0]]
-    for before, hole in pairwise(left):
-        read = [n for n, node in enumerate(s.nodes) if before in node.of]
-        count = prod(int(limits.remain[h].sum()) for h in (*holes, hole))
-        if (
-            read != [hole]
-            or s.nodes[hole].of != (before,)
-            or count > MOST_CHOICES
-            or len(holes) > 1
-        ):
-            break
-        holes.append(hole)
-    return holes
-
-
-def possible_tests(
-    s: Statement, limits: Limits, holes: Sequence[int], later: Sequence[int]
-) -> Iterator[list[Any]]:
-    """What is tested after a step: the locations that it decides, the most restricted first; then the
-    clauses,
-    those of the fewest places first."""
-    end = later[0] if later else len(s.nodes)
-    before, after = decided(s, holes[0]), decided(s, end)
-    for n in range(holes[-1], len(s.nodes)):
-        may = limits.may[limits.first[n] : limits.first[n + 1]]
-        some = np.flatnonzero(after[n] & ~before[n] & ~may.all(axis=1))
-        if some.size and s.nodes[n].holds is None:
-            yield ["at", n, some[np.argsort(may[some].sum(axis=1), kind="stable")].tolist()]
-    places = limits.clauses[end].places
-    places = places[[g[0] for g in groups(places)]]
-    for row in places[np.argsort(places.sum(axis=1), kind="stable")]:
-        parts = [row[a:b] for a, b in pairwise(limits.first)]
-        if row.sum() > 1:
-            where = [(n, np.flatnonzero(part).tolist()) for n, part in enumerate(parts)]
-            yield ["among", end, [[n, some] for n, some in where if some]]
-
-
-def decided(s: Statement, end: int) -> list[Any]:
-    """Which locations of each node depend on no hole from node `end` on."""
-    known: list[Any] = []
-    for n, node in enumerate(s.nodes):
-        inputs = np.concatenate([*(known[a] for a in node.of), [True, True]])
-        if node.holds is not None or n < end:
-            known.append(np.ones(node.size, dtype=np.bool_))
-        elif node.gathers is None:
-            known.append(inputs[:-2].reshape(-1, node.length).all(axis=1))
-        else:
-            known.append(
-                inputs[node.gathers.rows(np.arange(1))[0]]
-                if not node.hole
-                else np.zeros(node.size, dtype=np.bool_)
-            )
-    return known
+def next_holes(tree: Tree, left: Sequence[int]) -> list[int]:
+    """The next hole, and the one that follows it directly where all choices together are not too many: what a
+    fan and a rotation do can be judged only of both."""
+    nodes, remain = tree.s.nodes, tree.remain
+    for before, hole in pairwise(left[:2]):
+        read = [n for n, node in enumerate(nodes) if before in node.of]
+        count = len(remain[before]) * len(remain[hole])
+        if read == [hole] and nodes[hole].of == (before,) and count <= MOST_CHOICES:
+            return [before, hole]
+    return [left[0]]
 
 
 def is_about(lines: Sequence[Line], sketch: Path, settings: Mapping[str, str]) -> bool:

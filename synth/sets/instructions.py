@@ -36,14 +36,16 @@ def instruction_table(
     for definition in definitions.values():
         for part in definition.parts:
             if isinstance(part, Family) and part.spelling:
-                forms += forms_of(definition, part, integers(constants), lanes)
+                found = forms_of(definition, part, integers(constants), lanes)
+                forms += [form for form, _ in found]
     return InstructionTable(name, lanes, bits, tuple(sorted(forms, key=lambda form: form.cost)))
 
 
 def forms_of(
     definition: SetDefinition, family: Family, constants: Mapping[str, int], lanes: int
-) -> list[Form]:
-    """One form for each value of the variables that are not chosen by elements."""
+) -> list[tuple[Form, Locations]]:
+    """One form for each value of the variables that are not chosen by elements, and the location that each
+    element reads by each alternative."""
     parameters = definition.parameters or ()
     if not 1 <= len(parameters) <= len(OPERANDS) or len(family.variables) != 1:
         raise error(
@@ -70,7 +72,7 @@ def _row(columns: Columns, row: int) -> dict[str, int]:
 def _form(
     family: Family, free: tuple[Binder, ...], values: dict[str, int],
     arguments: Mapping[str, Argument], lanes: int,
-) -> Form:  # fmt: skip
+) -> tuple[Form, Locations]:  # fmt: skip
     among = alternatives(free, values)
     per = 1
     for binder in free:
@@ -80,12 +82,12 @@ def _form(
             raise error(f"{lanes} elements are no multiple of {per}", binder.span)
     spread = {name: choices[None, :] for name, choices in among.items()}
     places = {family.variables[0]: np.arange(lanes)[:, None]}
-    locations = np.asarray(locate(family.body, Scope({**values, **spread, **places}, arguments)))
+    located = np.asarray(locate(family.body, Scope({**values, **spread, **places}, arguments)))
     count = len(next(iter(among.values()))) if among else 1
-    return Form(
-        family.spelling, len(arguments), values, family.cost, per, among,
-        _inverse(np.broadcast_to(locations, (lanes, count)), sum(prod(a.shape) for a in arguments.values())),
-    )  # fmt: skip
+    locations = np.broadcast_to(located, (lanes, count))
+    inverse = _inverse(locations, sum(prod(a.shape) for a in arguments.values()))
+    form = Form(family.spelling, len(arguments), values, family.cost, per, among, inverse)
+    return form, locations
 
 
 def alternatives(free: tuple[Binder, ...], values: Mapping[str, int]) -> dict[str, Choices]:
