@@ -7,7 +7,7 @@
 ;;; Code:
 
 (defconst hbc-font-lock
-  `((,(concat "\\." (regexp-opt '("at_once" "atomic" "cache_write" "compute_at" "compute_inline" "compute_root" "compute_with" "copy_in_bulk" "flatten" "fold_storage" "fuse" "gpu_blocks" "gpu_lanes" "gpu_threads" "hoist_storage" "hoist_storage_root" "pad_storage" "parallel" "partition" "persistent" "pipeline" "prefetch" "reorder" "reorder_storage" "rfactor" "specialize" "split" "store_at" "store_in" "store_root" "swizzle_storage" "tile" "trace" "unroll" "vectorize") 'symbols)) . font-lock-builtin-face)
+  `((,(concat "\\." (regexp-opt '("async" "at_once" "atomic" "cache_write" "compute_at" "compute_inline" "compute_root" "compute_with" "copy_in_bulk" "flatten" "fold_storage" "fuse" "gpu_blocks" "gpu_lanes" "gpu_threads" "hoist_storage" "hoist_storage_root" "pad_storage" "parallel" "partition" "persistent" "pipeline" "prefetch" "reorder" "reorder_storage" "rfactor" "specialize" "split" "store_at" "store_in" "store_root" "swizzle_storage" "tile" "trace" "unroll" "vectorize") 'symbols)) . font-lock-builtin-face)
     (,(concat (regexp-opt '("constant") 'symbols) "[ \t]*(")
      1 font-lock-function-name-face)
     (,(regexp-opt '("and" "bound" "def" "example" "false" "for" "import" "in" "input" "kernel" "let" "not" "or" "output" "param" "reduce" "require" "schedule" "size" "table" "true" "type" "where" "while" "constant" "aliases") 'symbols) . font-lock-keyword-face)

@@ -19,9 +19,9 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "memoize": "results are not kept between calls: make it an output, and an input of the next kernel",
     "clone_in": "a copy that one reader has is `f.in(g)`, scheduled like a Func: `f.in(g).compute_at(g, i)`",
     "store_with": "each Func has storage of its own: an update writes over the step before in place",
-    "async": "Funcs run one after the other; on GPUs `pipeline(k, 2)` copies ahead",
-    "ring_buffer": "on GPUs `pipeline(k, 2)` keeps several stages of a copy; elsewhere " + STORAGE,
-    "double_buffer": "on GPUs `pipeline(k, 2)` keeps two stages of a copy",
+    "ring_buffer": "`async()` has two buffers, on GPUs `pipeline(k, 2)` several stages of a copy; elsewhere "
+    + STORAGE,
+    "double_buffer": "`async()` has two buffers, on GPUs `pipeline(k, 2)` two stages of a copy",
     "serial": "a loop is serial unless told otherwise: leave it out",
     "rename": "`split(i, io, ii, 8)` and `tile` name the loops that they make; others keep their names",
     "align_bounds": BOUNDS + ", `pad_storage(j, 16)` makes rows a multiple of 16 elements",

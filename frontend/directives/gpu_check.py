@@ -35,6 +35,11 @@ def check_gpu(plan: Plan) -> Iterator[Diagnostic]:
                 "memory for as long as it runs", getattr(f.hoist, "span", None) or f.span,
                 "leave `hoist_storage` out",
             )  # fmt: skip
+        if f.ahead:
+            yield Diagnostic(
+                f"`async` is for the threads of a processor, and `{f.func.name}` is computed on a GPU",
+                f.ahead_at or f.span, "`pipeline(k, 2)` of the loop copies ahead there",
+            )  # fmt: skip
         yield from _level(plan, f)
         yield from _memory(plan, f)
         yield from check_swizzle(plan, f)

@@ -106,6 +106,7 @@ def _whole(level: Level, images: dict[str, Image], f: FuncPlan) -> str:
 def _memory(f: FuncPlan) -> str:
     kept = "".join(f", {count} of `{v}` kept" for v, count, _ in f.folds)
     kept += ", traced" if f.traced else ""
+    kept += ", an iteration ahead in another thread" if f.ahead else ""
     return ("" if f.memory is Memory.AUTO else f" in {f.memory}") + kept
 
 

@@ -75,6 +75,11 @@ def trace(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     return replace(f, traced=True)
 
 
+def run_ahead(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Another thread computes what the next iteration of the loop reads, in a second buffer."""
+    return replace(f, ahead=True, ahead_at=d.span)
+
+
 def bound(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """A promise: along this variable exactly min .. min + extent - 1 is computed."""
     variable = variable_of(f, d)

@@ -21,6 +21,7 @@ from hbc.frontend.directives.table import (
     Row,
 )
 from hbc.frontend.directives.tile_tails import mask_tails
+from hbc.frontend.plans.ahead import check_apart
 from hbc.frontend.plans.inline import wrap_accesses, wrapper_name
 from hbc.frontend.plans.inline_limit import kept_apart, refuse_crowds
 from hbc.frontend.plans.joined import join
@@ -83,6 +84,7 @@ def apply_schedule(
         wrong.extend(check_levels(plan))
     if not wrong:
         wrong.extend(check_joined(plan))
+        wrong.extend(check_apart(plan, pipeline.in_place))
     if gpu and not wrong:
         map_rest(plan)
         wrong.extend(check_gpu(plan))

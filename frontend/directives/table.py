@@ -140,6 +140,7 @@ _ROWS = (
         "swizzle_storage(i) and swizzle_storage(i, n)", once="how the rows of `{0}` are swizzled", gpu=True),
     Row("copy_in_bulk()", NOTHING, OnFunc(copy_in_bulk), "Copies in bulk", "cuda.md",
         once="how `{0}` is copied", gpu=True),
+    Row("async()", NOTHING, OnFunc(place.run_ahead), "async()", once="that `{0}` is computed ahead"),
     Row("trace()", NOTHING, OnFunc(place.trace, outputs=True), "trace()",
         once="that values of `{0}` are written down"),
     Row("prefetch(A, i, 2) or prefetch(A, i, 2, L2)",

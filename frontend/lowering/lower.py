@@ -12,6 +12,7 @@ from hbc.frontend.lowering.by_value import scalar_checks, scalar_ranges, scalars
 from hbc.frontend.lowering.device_bounds import with_device_bounds
 from hbc.frontend.lowering.lone_threads import lone_threads
 from hbc.frontend.lowering.realize import realize
+from hbc.frontend.lowering.run_ahead import run_ahead
 from hbc.frontend.lowering.table_values import tables_of
 from hbc.frontend.lowering.trimmed import trimmed
 from hbc.frontend.plans.inline import inline_funcs
@@ -71,6 +72,7 @@ def lower(
     ranges = {**sizes, **scalar_ranges(pipeline), **value_ranges(pipeline, tables, sizes)}
     scope = Scope(ranges, storages, names | storages.keys())
     program, body = _realized(program, _extents(pipeline), scope)
+    body = run_ahead(body)
     body = trimmed(body, program.roots)
     if target.machine != GPU:
         body = with_bound_checks(pipeline, scope, body)

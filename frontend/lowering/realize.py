@@ -9,6 +9,7 @@ from hbc.frontend.lowering.bulk_copies import with_bulk_copy
 from hbc.frontend.lowering.generate import Generator, generate_nest
 from hbc.frontend.lowering.gpu_memory import memory_in
 from hbc.frontend.lowering.gpu_nest import with_block
+from hbc.frontend.lowering.run_ahead import beside
 from hbc.frontend.plans.joined_order import Together, nests_at
 from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import At, FuncPlan, Level, StagePlan, step
@@ -99,7 +100,7 @@ def _realized(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt
     produced = [
         _produce(program, site, group, boxes, asked, windows, padded, scope) for group in nests
     ]
-    body = block(*produced, rest(scope))
+    body = _beside(program, nests, produced, scope, rest)
     for f, storage, size in reversed(allocations):
         memory = memory_in(f, size, scope.place) if on_gpu else memory_of(f, size)
         body = ir.Allocate(
@@ -108,6 +109,21 @@ def _realized(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt
     for n, value in reversed(names):
         body = ir.LetStmt(n, value, body)
     return body
+
+
+def _beside(
+    program: Program, nests: Sequence[Sequence[Together]], produced: Sequence[ir.Stmt], scope: Scope,
+    rest: Rest,
+) -> ir.Stmt:  # fmt: skip
+    """What is computed at a level, then what reads it; or both at once, where Funcs run ahead."""
+    ahead = [program.plan[group[0][0].func].ahead for group in nests]
+    if not any(ahead):
+        return block(*produced, rest(scope))
+    early = [s for s, first in zip(produced, ahead, strict=True) if first]
+    late = [s for s, first in zip(produced, ahead, strict=True) if not first]
+    name = scope.fresh("thread")
+    inside = scope.bind(name, Interval(ir.const_index(0), ir.const_index(1)))
+    return beside(block(*early), block(*late, rest(inside)), name)
 
 
 def alone(f: FuncPlan) -> list[FuncPlan]:

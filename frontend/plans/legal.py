@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from hbc.frontend.plans.ahead import check_ahead
 from hbc.frontend.plans.plan import (
     At,
     FuncPlan,
@@ -82,6 +83,7 @@ def check_levels(plan: Plan) -> Iterator[Diagnostic]:
     """Every Func must be computed around all its consumers, and stored around its computation."""
     for name, f in plan.items():
         if isinstance(f.compute, Inline):
+            yield from check_ahead(plan, f)
             continue
         for func, update, span in consumers(plan, name):
             reader = plan[func]
@@ -110,6 +112,7 @@ def check_levels(plan: Plan) -> Iterator[Diagnostic]:
                 "`hoist_storage` must name a loop around those of `store_at` and `compute_at`",
             )
         yield from check_shared_storage(plan, f)
+        yield from check_ahead(plan, f)
         yield from _vector_levels(plan, f)
         yield from _special_levels(plan, f)
 

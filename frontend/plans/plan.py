@@ -186,6 +186,8 @@ class FuncPlan:
     bulk_at: Span | None = field(default=None, compare=False, repr=False)
     bounds: tuple[Promise, ...] = ()
     traced: bool = False
+    ahead: bool = False  # a second thread computes what the next iteration reads
+    ahead_at: Span | None = field(default=None, compare=False, repr=False)
     note: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
 

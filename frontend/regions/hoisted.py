@@ -42,7 +42,7 @@ class _Found:
         match s:
             case ir.Allocate(buffer=buffer) if buffer in self.buffers:
                 self.allocations.append(s)
-                self.most.append(_most(s.extent, ranges))
+                self.most.append(at_most(s.extent, ranges))
                 return self.visit(s.body, ranges)
             case ir.For(var=name, start=start, extent=extent):
                 last = simplify(sub(add(start, extent), 1))
@@ -55,7 +55,7 @@ class _Found:
         return map_stmt(s, lambda e: e, lambda c: self.visit(c, ranges))
 
 
-def _most(extent: ir.Expr, ranges: Ranges) -> ir.Expr | None:
+def at_most(extent: ir.Expr, ranges: Ranges) -> ir.Expr | None:
     """The extent in the largest iteration, if that is made of what is known outside."""
     high = _outside(bounds(extent, ranges).hi, ranges)
     if high is not None or not isinstance(extent, ir.Binary) or extent.op is not ir.Op.MUL:
@@ -66,7 +66,7 @@ def _most(extent: ir.Expr, ranges: Ranges) -> ir.Expr | None:
 
 def _magnitude(e: ir.Expr, ranges: Ranges) -> ir.Expr | None:
     """No less than the expression or its opposite: factors may both have changed their signs."""
-    ends = [_most(x, ranges) for x in (e, simplify(neg(e)))]
+    ends = [at_most(x, ranges) for x in (e, simplify(neg(e)))]
     known = [x for x in ends if x is not None]
     return simplify(maximum(*known)) if len(known) == 2 else None
 

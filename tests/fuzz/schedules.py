@@ -179,6 +179,8 @@ def place(plan: Plan, node: Node) -> None:
         directives.append(f".reorder_storage({', '.join(order)})")
     if chance(c, 4):
         directives.append(".trace()")  # which changes no code
+    if kind == "at" and len(directives) == 1 and chance(c, 12):
+        directives.append(".async()")  # refused where threads are around or inside
     if node.variables and chance(c, 8):
         directives.append(f".pad_storage({pick(c, node.variables)}, {pick(c, (8, 3, 4, 16))})")
     slides = len(directives) > 1 and directives[1].startswith(".store_")

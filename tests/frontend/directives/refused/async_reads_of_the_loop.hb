@@ -1,0 +1,14 @@
+size   W, H
+input  I: f32[H, W]
+output O: f32[H, W]
+
+P = clamp_edge(I)
+rows[y, x] = P[y, x - 1] + P[y, x + 1]
+more[y, x] = rows[y, x] * rows[y, x + 1]
+O[y, x]    = more[y - 1, x] + more[y + 1, x]
+
+schedule s for c, avx2, avx512 {
+    O.split(y, yo, yi, 8)
+    rows.compute_at(O, yo)
+    more.compute_at(O, yo).async()
+}
