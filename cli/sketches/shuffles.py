@@ -193,6 +193,7 @@ def planned(
         found = planned_below_bytes(machine, sources, rows, check)
         if found is None:
             raise Stopped("plan")
+        assert does(found, rows)
         return found
     plan = plan_registers(machine.table, sources, rows, check=check)
     ops = [Op(op.fit, op.operands) for op in plan.ops]

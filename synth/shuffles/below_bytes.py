@@ -1,7 +1,8 @@
 """Registers of nibbles or bits, when no search has found them: bytes are moved whole, shifted, selected from.
 
 Either bytes are brought to where their elements go once for each distance that these have to be shifted, or
-all bytes that a word, double word or quad is made of are brought there once, and shifted within it.
+all bytes that a word, double word or quad is made of are brought there once, and shifted within it; or bits
+of the index are exchanged one pair after the other, each by as many shifts as are needed for one distance.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
-from hbc.ir.moves.register_program import RegisterProgram, pruned
+from hbc.ir.moves.register_program import Op, RegisterProgram, pruned
 from hbc.synth.shuffles.choices import Choosing
+from hbc.synth.shuffles.exchanges import exchanges
 from hbc.synth.shuffles.row import Rows
 from hbc.synth.shuffles.two import best_fit, one
 from hbc.synth.shuffles.workshop import Workshop
@@ -31,7 +33,34 @@ Part = tuple[
 def planned_below_bytes(
     machine: Choosing, sources: int, rows: Locations, check: Callable[[], None]
 ) -> RegisterProgram | None:
-    """Register by register. None where the machine has not what it takes."""
+    """Register by register, at once or by exchanges of bits of the index. None where the machine has not what
+    it takes."""
+    whole = _planned(machine, sources, rows, check)
+    if whole is None:
+        return None
+    ops, outputs, cost = list[Op](), list[int](), 0
+    for row in rows:
+        source = max(0, int(row[0])) // row.size
+        steps = exchanges((row - source * row.size).astype(np.int32))
+        value = source
+        for step in steps or ():
+            part = _planned(machine, 1, step[None], check)
+            if part is None or cost >= whole.cost:
+                return whole
+            cost += part.cost
+            here = [value, *range(sources + len(ops), sources + len(ops) + len(part.ops))]
+            ops += [Op(op.fit, tuple(here[o] for o in op.operands)) for op in part.ops]
+            value = here[part.outputs[0]]
+        if steps is None:
+            return whole
+        outputs.append(value)
+    exchanged = pruned(RegisterProgram(sources, tuple(ops), tuple(outputs)))
+    return exchanged if exchanged.cost < whole.cost else whole
+
+
+def _planned(
+    machine: Choosing, sources: int, rows: Locations, check: Callable[[], None]
+) -> RegisterProgram | None:
     alone = Rows(Workshop(replace(machine, watch=check), sources))
     byte = BYTE_BITS // machine.table.bits
     values: list[int] = []

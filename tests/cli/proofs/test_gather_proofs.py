@@ -212,7 +212,7 @@ def test_what_is_accepted_still_reverses(data: st.DataObject) -> None:
     assert small[-2]["instructions"] == 2 and small[-2]["fewest"] <= 2
 
 
-def test_commands(tmp_path: Path) -> None:
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A gather is proven as it was asked for; a layout change by name is not."""
     file = tmp_path / "reversed.proof"
     words = ["--spec", "[i in 64] x[63 - i]", "--proof", str(file)]
@@ -220,3 +220,8 @@ def test_commands(tmp_path: Path) -> None:
     assert verdict(file.read_text("utf-8"))[0] == ["computes", "minimal"]
     assert exit_code_of(["check-proof", str(file), "--json"]) == 0
     assert exit_code_of(["synth", "--spec", "transpose(rows=8, cols=8)", *words[2:]]) == 2
+    lines = lines_of(file.read_text("utf-8"))
+    lines[0]["about"]["gather"] = TURNED
+    file.write_text(text_of(lines), "utf-8")
+    assert exit_code_of(["check-proof", str(file)]) == 1
+    assert "is a proof, but not about the gather that it names" in capsys.readouterr().err
