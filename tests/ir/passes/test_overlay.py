@@ -125,6 +125,35 @@ def test_what_constant_inputs_decide_is_kept_for_many_calls() -> None:
     assert ("a",) in names and ("d",) in names
 
 
+ROWS = """
+size   H
+input  I: f32[H, 1024]
+output O: f32[H, 1024]
+a[y, x] = I[y, x] * 2.0
+b[y, x] = a[y, x] + a[y, 1023 - x]
+c[y, x] = b[y, x] * b[y, 1023 - x]
+d[y, x] = c[y, x] - c[y, 1023 - x]
+e[y, x] = d[y, x] * d[y, 1023 - x]
+O[y, x] = e[y, x] + e[y, 1023 - x]
+"""
+BY_ROW = "; ".join(f"{f}.compute_at(O, y)" for f in "abcde")
+
+
+def test_arrays_of_the_stack_share_where_they_are_many() -> None:
+    kernel = lowered(ROWS, BY_ROW, "hoist")
+    (loop,) = (n for n in nodes(kernel.body) if isinstance(n, ir.For) and n.var.startswith("y"))
+    inside = [n.holds for n in statements(loop.body) if isinstance(n, ir.Allocate)]
+    assert inside == [("a", "c", "e"), ("b", "d")]
+    agrees(ROWS, BY_ROW, "avx512", "c")
+
+
+def test_few_or_small_arrays_of_the_stack_are_left_alone() -> None:
+    few = ROWS.replace("1024", "512").replace("1023", "511")
+    small = ROWS.replace("1024", "128").replace("1023", "127")
+    for text in (few, small):
+        assert held(text, BY_ROW) == [("a",), ("b",), ("c",), ("d",), ("e",)]
+
+
 def test_memory_of_a_gpu_stays_as_it_is() -> None:
     assert held(CHAIN, ROOT, "cuda") == [("a",), ("b",), ("c",), ("d",)]
 
