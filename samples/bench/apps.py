@@ -25,14 +25,17 @@ sys.path.insert(0, str(HERE / "peers"))
 
 import algebra_apps  # noqa: E402
 import camera_app  # noqa: E402
+import guided_app  # noqa: E402
 import halide as hl  # noqa: E402
 import image_apps  # noqa: E402
+import layer_apps  # noqa: E402
 import lens_app  # noqa: E402
 import number_apps  # noqa: E402
 import numpy as np  # noqa: E402
 import picture_apps  # noqa: E402
 import pyramid_apps  # noqa: E402
 import quantised_apps  # noqa: E402
+import spectrum_apps  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 Call = Callable[[], object]
@@ -122,6 +125,20 @@ def pair(r: np.random.Generator) -> list[Any]:
 def options(r: np.random.Generator) -> list[Any]:
     ranges = ((5, 30), (1, 100), (0.25, 10))
     return [*(np.float32(r.uniform(*ends, 1000000)) for ends in ranges), 0.02, 0.3]
+
+
+def pictures(r: np.random.Generator) -> list[Any]:
+    """A small picture, what was made of it, and a large one."""
+    small, large = (
+        np.float32(r.uniform(0, 1, (3, 128, 192))),
+        np.float32(r.uniform(0, 1, (3, 1024, 1536))),
+    )
+    return [small, np.float32(small**2 * 0.8 + 0.1), large]
+
+
+def block(r: np.random.Generator) -> list[Any]:
+    weights = several((256, 64), (3, 3, 64, 64), (64, 256), (2, 64), (2, 64), (2, 256))(r)
+    return [*floats(1, 56, 56, 256)(r), *(0.1 * w for w in weights[:3]), *weights[3:]]
 
 
 def whole(t: type, high: int, *shape: int) -> Callable[[np.random.Generator], list[Any]]:
@@ -287,6 +304,24 @@ APPS = {
     "csr_product": App((10000, 5000, 200000), sparse, (10000,), np.float32, (algebra_apps.csr_product,)),
     "top_k": App(
         (256, 1000), floats(256, 1000), (256, 8), np.float32, (algebra_apps.top_k,), second=np.int32
+    ),
+    "fft": App(
+        (256,), lambda r: [np.float32(r.uniform(-1, 1, (2, 256, 256)))], (2, 256, 256), np.float32,
+        (spectrum_apps.fft,),
+    ),
+    "stft": App(
+        (512,), floats(511 * 128 + 512, low=-1), (2, 512, 257), np.float32, (spectrum_apps.stft,)
+    ),
+    "mel_spectrogram": App(
+        (512,), floats(511 * 160 + 512, low=-1), (512, 40), np.float32,
+        (spectrum_apps.mel_spectrogram,),
+    ),
+    "resnet_block": App(
+        (1, 56, 56, 256, 64), block, (1, 56, 56, 256), np.float32, (layer_apps.resnet_block,)
+    ),
+    "bgu": App(
+        (1024, 1536), pictures, (3, 1024, 1536), np.float32,
+        (guided_app.bgu, guided_app.wide_bgu), 1e-3,
     ),
 }  # fmt: skip
 
