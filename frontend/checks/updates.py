@@ -14,6 +14,7 @@ from hbc.frontend.program.literals import UNKNOWN, is_broken
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
 from hbc.frontend.text.walk import nodes as syntax_nodes
+from hbc.ir.algebra.linear import difference
 from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
@@ -235,8 +236,14 @@ def check_self_reads(
             scope.report(
                 f"`{read.array}` reads itself along `{v}`, which has no order",
                 span_of(j, read.span),
-                f"make it a scan: `reduce t in ...`, and t in the place of `{v}` on both sides",
+                f"make it a scan: `reduce t in {_steps(i, j)}`, and t in the place of `{v}` on both sides",
             )  # fmt: skip
+
+
+def _steps(here: ir.Expr, there: ir.Expr) -> str:
+    """What a scan runs over that reads what an earlier step wrote: from the first step that has one."""
+    back = difference(here, there)
+    return f"{back} .. N" if back is not None and back > 0 else "..."
 
 
 def accesses_of(name: str, roots: Iterable[ir.Expr]) -> list[ir.Access]:
