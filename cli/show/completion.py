@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from hbc.frontend.text import ast
 
 
@@ -65,6 +67,16 @@ def settings(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
             case ast.Param(name=name) | ast.TypeParam(name=name):
                 names.append(name.text)
     return _beginning([f"{name}=" for name in names], begun)
+
+
+def files_or_settings(
+    ctx: click.Context, param: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """What the first of the files lets be set, and more files."""
+    from click.shell_completion import CompletionItem
+
+    found = [CompletionItem(name) for name in settings(ctx, param, begun)]
+    return [*found, CompletionItem(begun, type="file")]
 
 
 def _beginning(names: Iterable[str], begun: str) -> list[str]:

@@ -92,7 +92,7 @@ def files_argument(name: str) -> Callable[[Function], Function]:
     """Several files, and what of them is set."""
     return click.argument(
         name, nargs=-1, required=True, type=click.Path(path_type=Path), is_eager=True, callback=_files,
-        metavar=f"{name.upper()}... [NAME=VALUE]...",
+        metavar=f"{name.upper()}... [NAME=VALUE]...", shell_complete=completion.files_or_settings,
     )  # fmt: skip
 
 

@@ -40,6 +40,12 @@ def offered(*words: str) -> list[str]:
         (("compile", "gemm.hb", "--targets", "c,avx512vn"), ["c,avx512vnni"]),
         (("bench", str(SAMPLES / "gemm_f32.hb"), "--schedule", "na"), ["narrow"]),
         (("compile", str(SAMPLES / "gemm_f32.hb"), "--set", ""), ["M=", "N=", "K="]),
+        (
+            ("compile", str(SAMPLES / "gemm_f32.hb"), "K"),
+            ["K=", "K"],
+        ),  # the last: files of such names
+        (("compile", "gemm"), ["gemm"]),
+        (("run", str(SAMPLES / "gemm_f32.hb"), "K"), ["K="]),
         (("compile", "no such file.hb", "--schedule", ""), ["auto", "none"]),
         (("diff", str(SAMPLES / "gemm_f32.hb"), "--schedule", "fa"), ["fast"]),
     ],
