@@ -123,7 +123,8 @@ def _beside(
     late = [s for s, first in zip(produced, ahead, strict=True) if not first]
     name = scope.fresh("thread")
     inside = scope.bind(name, Interval(ir.const_index(0), ir.const_index(1)))
-    return beside(block(*early), block(*late, rest(inside)), name)
+    span = next(f.ahead_at for group in nests if (f := program.plan[group[0][0].func]).ahead)
+    return beside(block(*early), block(*late, rest(inside)), name, span)
 
 
 def alone(f: FuncPlan) -> list[FuncPlan]:

@@ -16,7 +16,8 @@ from dataclasses import replace
 from hbc.frontend.regions.hoisted import at_most
 from hbc.ir.algebra.bounds import Interval
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.ground.diag import error
+from hbc.ir.ground.diag import Note, error
+from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, eq, ge, lt, mod, mul, sub
 from hbc.ir.lang.types import INDEX
@@ -26,11 +27,13 @@ AHEAD = "async"
 """The note of the loop over two threads that holds what is computed ahead and what reads it."""
 
 
-def beside(produced: ir.Stmt, rest: ir.Stmt, name: str) -> ir.Stmt:
+def beside(produced: ir.Stmt, rest: ir.Stmt, name: str, span: Span | None = None) -> ir.Stmt:
     """The two, as a loop over two threads: of one iteration, until `run_ahead` has seen the loop around."""
     first = eq(ir.Var(name), 0)
     body = ir.If(first, produced, rest)
-    return ir.For(name, ir.const_index(0), ir.const_index(2), ir.LoopKind.PARALLEL, body, AHEAD)
+    return ir.For(
+        name, ir.const_index(0), ir.const_index(2), ir.LoopKind.PARALLEL, body, AHEAD, span
+    )
 
 
 def run_ahead(s: ir.Stmt) -> ir.Stmt:
@@ -81,7 +84,7 @@ def _ahead(s: ir.For, spine: Spine, two: ir.Stmt) -> ir.Stmt:
         x for x in spine
         if isinstance(x, ir.Allocate) and _names(produced, x.buffer) and _names(rest, x.buffer)
     ]  # fmt: skip
-    sizes = _sizes(s, spine, shared)
+    sizes = _sizes(s, spine, shared, two.span)
     half = mod(sub(ir.Var(s.var), s.start), 2)
     offsets = {name: mul(half, size) for name, size in sizes.items()}
     i, end = ir.Var(s.var), add(s.start, s.extent)
@@ -89,7 +92,9 @@ def _ahead(s: ir.For, spine: Spine, two: ir.Stmt) -> ir.Stmt:
     late = _around(_shifted(rest, offsets), spine, sizes)
     following = ir.If(simplify(lt(add(i, 1), end)), substitute_stmt(early, {s.var: add(i, 1)}))
     own = ir.If(simplify(ge(i, s.start)), late)
-    body = replace(two, body=ir.If(two.body.condition, following, own))
+    names = " and ".join(f"`{a.buffer}`" for a in shared)
+    note = f"async: {names} of the next iteration, beside this one"
+    body = replace(two, body=ir.If(two.body.condition, following, own), note=note)
     loop: ir.Stmt = replace(
         s, start=simplify(sub(s.start, 1)), extent=simplify(add(s.extent, 1)), body=body
     )
@@ -98,7 +103,9 @@ def _ahead(s: ir.For, spine: Spine, two: ir.Stmt) -> ir.Stmt:
     return loop
 
 
-def _sizes(s: ir.For, spine: Spine, shared: list[ir.Allocate]) -> dict[str, ir.Expr]:
+def _sizes(
+    s: ir.For, spine: Spine, shared: list[ir.Allocate], span: Span | None
+) -> dict[str, ir.Expr]:
     """How many elements of each of these arrays an iteration needs at most. HbcError where none says it."""
     ranges = {s.var: Interval(s.start, simplify(sub(add(s.start, s.extent), 1)))}
     for x in spine:
@@ -111,7 +118,8 @@ def _sizes(s: ir.For, spine: Spine, shared: list[ir.Allocate]) -> dict[str, ir.E
         if most is None:
             raise error(
                 f"how much memory `{a.buffer}` needs at most is not known around the loop `{s.var}`, where"
-                " `async` has two of it", a.span, "leave `async` out",
+                " `async` has two of it", span, "leave `async` out, or compute it at another loop",
+                *(() if a.span is None else (Note("what is computed", a.span),)),
             )  # fmt: skip
         sizes[a.buffer] = simplify(most)
     return sizes
