@@ -157,12 +157,13 @@ class Conflicts:
     ) -> Iterator[tuple[UnsyncedAccess, ThreadAccess, SyncScope]]:
         """Each access that waits with each of `now` that it conflicts with, and who must wait."""
         later = list(now)
+        self.around[id(facts)] = facts  # kept, so that no other has its number
         for p in (p for p in waiting if p.landed):
             for a in later:
                 if p.passed and not a.by_product:
                     continue
                 if p.access.buffer == a.buffer and _matter(p.access, a):
-                    key = (p.access, p.back, a)
+                    key = id(facts), p.access, p.back, a
                     level = self.known.get(key)
                     if level is None:
                         level = self.known[key] = self._between(p, a, facts)
@@ -221,7 +222,6 @@ class Conflicts:
     def _distance(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> tuple[object, ...]:
         """Of two loops of one name different things may be known."""
         (one, at), (other, to) = self._origin(p.access), self._origin(a)
-        self.around[id(facts)] = facts  # kept, so that no other has its number
         return id(facts), one, other, to - at, p.back
 
     def _origin(self, a: ThreadAccess) -> tuple[str, int]:
