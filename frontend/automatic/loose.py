@@ -12,8 +12,10 @@ from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, sums_along
 from hbc.frontend.costs.machine import Machine
 from hbc.frontend.plans.plan import is_parallel_safe
+from hbc.ir.lang.walk import free_variables
 
 PARTIAL = 4  # vectors of partial sums, which do not wait for each other
+BESIDE = 4  # vectors of a row that share what each step of a narrow reduction reads
 
 
 def loose_lines(
@@ -26,8 +28,7 @@ def loose_lines(
     shape = placed.shape
     match kind_of(graph, shape, s, machine.vectors):
         case UpdateKind.NARROW:  # it stays inside
-            alone = placed.at is None and s.pure
-            return [Line(s.text, (call("parallel", [s.pure[0]]),))] if alone else []
+            return _narrow(graph, machine, placed, s, used) if placed.at is None else []
         case UpdateKind.SCAN:
             scan = scan_of(graph, s)
             assert scan is not None
@@ -56,6 +57,32 @@ def loose_lines(
         if safe and machine.vectors and safe[-1] == s.reduce[-1]:
             return [Line(s.text, (call("vectorize", [safe[-1], shape.width]),))]
     return []
+
+
+def _narrow(graph: Graph, machine: Machine, placed: Placed, s: Step, used: set[str]) -> list[Line]:
+    """Reductions that begin or end where others are, as in a triangle: blocks of vectors along the lanes, if
+    these do not decide how far, and all steps of the reductions for each."""
+    if not s.pure or s.update is None:
+        return []
+    u = graph.funcs[s.func].updates[s.update]
+    lanes, width = placed.shape.lanes, placed.shape.width
+    ends = [e for r in u.reduce for e in (r.start, r.extent, *(r.ends or ()))]
+    ends += [] if u.condition is None else [u.condition]
+    decides = any(lanes in free_variables(e) for e in ends)
+    if not machine.vectors or lanes not in s.pure or lanes in used or decides:
+        return [Line(s.text, (call("parallel", [s.pure[0]]),))]
+    outer, inner = graph.name(lanes, "o"), graph.name(lanes, "i")
+    several, lane = graph.name(lanes, "m"), graph.name(lanes, "v")
+    order = [outer if v == lanes else v for v in s.pure]
+    directives = (
+        call("split", [lanes, outer, inner, BESIDE * width]),
+        call("reorder", [*order, *s.reduce, inner]),
+        call("split", [inner, several, lane, width]),
+        call("vectorize", [lane]),
+        call("unroll", [several]),
+        call("parallel", [order[0]]),
+    )
+    return [Line(s.text, directives)]
 
 
 def partial_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[Line]:

@@ -72,6 +72,14 @@ def test_the_first_choice_is_lowered(kernel: Path, target: str) -> None:
     assert "vectorize(" in found.text
 
 
+def test_rows_of_a_triangle_are_in_vectors() -> None:
+    """Whose reductions end where others are; not where the lanes decide how far these go."""
+    triangle = made(KERNELS / "triangle.hb", "avx512").text
+    assert "z.update.split(j, jo, ji, 64).reorder(jo, i, k, ji).split(ji, jm, jv, 16)" in triangle
+    prefixes = made(KERNELS / "prefixes.hb", "avx512").text
+    assert "O.update.parallel(y)" in prefixes and "O.update.split" not in prefixes
+
+
 # What stands in the text for each class: the shape that hand-written schedules have.
 SHAPES = {
     "argmax": ("rfactor(ki, u)", "best_u.update.reorder(i, ko, u).vectorize(u"),
