@@ -8,7 +8,6 @@ the last change is so young that another could have the same time, nothing is ke
 
 from __future__ import annotations
 
-import marshal
 import os
 import time
 from functools import cache
@@ -21,7 +20,6 @@ from hbc.ir.host.cache_folder import keep, kept
 _ROOT = Path(__file__).resolve().parents[2]
 _PARTS = ("cli", "codegen", "eqsat", "frontend", "ir", "synth")
 _NO_SOURCES = (".pyc", ".pyo", "__pycache__")
-MARSHAL = 2  # a version in which what is equal is written alike
 _LIBRARIES = ("egglog", "lark", "ml_dtypes", "numpy")  # that have a say in what is compiled
 _INSTALLED = (".dist-info", ".egg-info")
 SETTLED_SECONDS = 2.0  # longer than any file system takes to tell two changes apart
@@ -42,7 +40,7 @@ def digest_of(root: Path) -> str:
             _look(str(root / part), seen)
     seen.sort()
     newest = max((max(written, changed) for _, _, written, changed, _ in seen), default=0) / 1e9
-    said = marshal.dumps((str(root), seen), MARSHAL)
+    said = repr((str(root), seen)).encode("utf-8", "surrogateescape")
     name = f"sources-{sha256(said).hexdigest()[:40]}"
     known = kept(name)
     if known is not None:
