@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 import time
@@ -27,7 +28,10 @@ def alarm(deadline: float | None) -> Iterator[None]:
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise Stopped("timeout")
+        if _is_unheard(frame):
+            signal.setitimer(signal.ITIMER_REAL, SOONEST)
+        else:
+            raise Stopped("timeout")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), SOONEST))
@@ -36,3 +40,14 @@ def alarm(deadline: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _is_unheard(frame: FrameType | None) -> bool:
+    """Whether Python drops what is raised there: in a finalizer, or in what the garbage collector calls
+    when it begins and ends."""
+    called = {getattr(c, "__code__", None) for c in gc.callbacks}
+    while frame is not None:
+        if frame.f_code in called or frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False

@@ -27,8 +27,8 @@ from hbc.ir.lang.walk import (
     children,
     free_variables,
     map_stmt,
+    move_accesses,
     nodes,
-    rewrite,
     statements,
     substitute,
     substitute_stmt,
@@ -127,15 +127,7 @@ def _moved(loop: ir.For, buffer: str) -> ir.Stmt | None:
             made = made if turns else plus(made, of_atom(atom, c))
         return simplify(to_expr(made))
 
-    def expr(e: ir.Expr) -> ir.Expr:
-        own = isinstance(e, ir.Load) and e.buffer == buffer
-        return replace(e, index=stays(e.index)) if own and isinstance(e, ir.Load) else e
-
-    def stmt(s: ir.Stmt) -> ir.Stmt:
-        s = map_stmt(s, lambda e: rewrite(e, expr), stmt)
-        own = isinstance(s, ir.Store) and s.buffer == buffer
-        return replace(s, index=stays(s.index)) if own and isinstance(s, ir.Store) else s
-
+    staying = {buffer: stays}
     nest, last = stores[-1]
     if not any(isinstance(x, ir.For) and x.kind is ir.LoopKind.LANE for x in nest):
         return None
@@ -147,7 +139,8 @@ def _moved(loop: ir.For, buffer: str) -> ir.Stmt | None:
         for around in reversed(nest):
             move = replace(around, body=move) if isinstance(around, ir.For) else ir.If(around, move)
         moves.append(move)
-    return block(*(stmt(x) for x in before), replace(loop, body=block(stmt(body), *moves)))
+    inside = block(move_accesses(body, staying), *moves)
+    return block(*(move_accesses(x, staying) for x in before), replace(loop, body=inside))
 
 
 def _stores(

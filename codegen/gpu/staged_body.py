@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from hbc.ir.algebra.linear import linear, plus, to_expr
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, broadcast
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite
+from hbc.ir.lang.walk import free_variables, move_accesses, nodes
 
 _STORES = (ir.Store, ir.BulkCopy)
 
@@ -52,18 +53,7 @@ def staged_body(loop: ir.For) -> StagedBody | None:
 
 def moved(s: ir.Stmt, offsets: Mapping[str, ir.Expr]) -> ir.Stmt:
     """The statement with other places in some buffers: so many elements further."""
-
-    def load(e: ir.Expr) -> ir.Expr:
-        if isinstance(e, ir.Load) and e.buffer in offsets:
-            return replace(e, index=further(e.index, offsets[e.buffer]))
-        return e
-
-    made = map_stmt(s, lambda e: rewrite(e, load), lambda c: moved(c, offsets))
-    if isinstance(made, ir.BulkCopy) and made.buffer in offsets:
-        return replace(made, start=further(made.start, offsets[made.buffer]))
-    if isinstance(made, ir.Store) and made.buffer in offsets:
-        return replace(made, index=further(made.index, offsets[made.buffer]))
-    return made
+    return move_accesses(s, {name: partial(further, by=by) for name, by in offsets.items()})
 
 
 def further(index: ir.Expr, by: ir.Expr) -> ir.Expr:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from hbc.frontend.regions.hoisted import at_most
 from hbc.ir.algebra.bounds import Interval
@@ -21,7 +22,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, eq, ge, lt, mod, mul, sub
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import block, contains, map_stmt, nodes, rewrite, substitute_stmt
+from hbc.ir.lang.walk import block, contains, map_stmt, move_accesses, nodes, substitute_stmt
 
 AHEAD = "async"
 """The note of the loop over two threads that holds what is computed ahead and what reads it."""
@@ -86,10 +87,10 @@ def _ahead(s: ir.For, spine: Spine, two: ir.Stmt) -> ir.Stmt:
     ]  # fmt: skip
     sizes = _sizes(s, spine, shared, two.span)
     half = mod(sub(ir.Var(s.var), s.start), 2)
-    offsets = {name: mul(half, size) for name, size in sizes.items()}
+    further = {name: partial(add, mul(half, size)) for name, size in sizes.items()}
     i, end = ir.Var(s.var), add(s.start, s.extent)
-    early = _around(_shifted(produced, offsets), spine, sizes)
-    late = _around(_shifted(rest, offsets), spine, sizes)
+    early = _around(move_accesses(produced, further), spine, sizes)
+    late = _around(move_accesses(rest, further), spine, sizes)
     following = ir.If(simplify(lt(add(i, 1), end)), substitute_stmt(early, {s.var: add(i, 1)}))
     own = ir.If(simplify(ge(i, s.start)), late)
     names = " and ".join(f"`{a.buffer}`" for a in shared)
@@ -136,17 +137,3 @@ def _around(s: ir.Stmt, spine: Spine, shared: Mapping[str, ir.Expr]) -> ir.Stmt:
 def _names(s: ir.Stmt, buffer: str) -> bool:
     """Whether it loads from the array or stores to it."""
     return any(isinstance(n, ir.Load | ir.Store) and n.buffer == buffer for n in nodes(s))
-
-
-def _shifted(s: ir.Stmt, offsets: Mapping[str, ir.Expr]) -> ir.Stmt:
-    """With the accesses of these arrays so many elements further."""
-
-    def load(e: ir.Expr) -> ir.Expr:
-        if isinstance(e, ir.Load) and e.buffer in offsets:
-            return replace(e, index=add(e.index, offsets[e.buffer]))
-        return e
-
-    s = map_stmt(s, lambda e: rewrite(e, load), lambda c: _shifted(c, offsets))
-    if isinstance(s, ir.Store | ir.Prefetch) and s.buffer in offsets:
-        s = replace(s, index=add(s.index, offsets[s.buffer]))
-    return s

@@ -246,6 +246,22 @@ def rename_buffers(s: ir.Stmt, names: Mapping[str, str]) -> ir.Stmt:
     return renamed
 
 
+def move_accesses(s: ir.Stmt, to: Mapping[str, ExprMap]) -> ir.Stmt:
+    """With other places for what is loaded from these buffers and stored to them: each of its index."""
+
+    def load(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Load) and e.buffer in to:
+            return replace(e, index=to[e.buffer](e.index))
+        return e
+
+    moved = map_stmt(s, lambda e: rewrite(e, load), lambda c: move_accesses(c, to))
+    if isinstance(moved, ir.Store | ir.Prefetch) and moved.buffer in to:
+        return replace(moved, index=to[moved.buffer](moved.index))
+    if isinstance(moved, ir.BulkCopy) and moved.buffer in to:
+        return replace(moved, start=to[moved.buffer](moved.start))
+    return moved
+
+
 def all_names(n: ir.Node) -> set[str]:
     """The names of all variables and buffers that are read, written or bound."""
     names: set[str] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import time
@@ -74,6 +75,32 @@ def test_stopped_at_any_moment(delay: float) -> None:
         return  # before there were sets
     some = [solution.choice for solution in islice(outcome.solutions(), 30)]
     assert len(set(some)) == len(some) == min(30, outcome.count())
+
+
+def test_it_rings_again_where_nobody_hears() -> None:
+    """An exception is dropped in what the garbage collector calls, and in finalizers."""
+
+    class Slow:
+        def __del__(self) -> None:
+            _wait(0.05)
+
+    def slow(phase: str, info: dict[str, int]) -> None:
+        _wait(0.05)
+
+    for unheard in (gc.collect, Slow):
+        gc.callbacks.append(slow)
+        try:
+            with pytest.raises(Stopped), alarm(time.monotonic() + 0.01):
+                unheard()
+                _wait(5)
+        finally:
+            gc.callbacks.remove(slow)
+
+
+def _wait(seconds: float) -> None:
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        pass
 
 
 @pytest.mark.parametrize(
