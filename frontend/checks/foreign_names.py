@@ -13,6 +13,11 @@ SAFE = "lanes and threads that may meet are asked for by `atomic()`, or kept apa
 TRACE = (
     "write `trace()`: `hbc run --trace FILE` then writes its values down, in the order of the loops"
 )
+EMIT = "`hbc compile` writes C, objects, libraries and the loops: `--emit c`, `obj`, `a`, `so`, `loops`"
+ARRAYS = (
+    "extents stand in the declaration, `input A: f32[H, W]`; rows that lie apart are for `NAME_strided` "
+    "of the header"
+)
 BOUNDS = "the compiler finds what is computed; `bound(i, 0, 64)` promises it"
 
 FOREIGN_DIRECTIVES: dict[str, str] = {
@@ -38,6 +43,20 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "add_trace_tag": TRACE,
     "trace_stores": TRACE,
     "trace_loads": TRACE,
+    "debug_to_file": "declare it, `output f: f32[H, W]`: `hbc run --output f=f.npy` writes it",
+    "print_loop_nest": "`hbc compile --emit loops` shows the loops, `hbc explain` what was chosen in them",
+    **dict.fromkeys(
+        ("realize", "compile_jit"), "`hbc run` and `hbc.compile` of Python run the kernel"
+    ),
+    **dict.fromkeys(("compile_to_c", "compile_to_static_library", "compile_to_object"), EMIT),
+    **dict.fromkeys(("compile_to_lowered_stmt", "compile_to_file"), EMIT),
+    "infer_input_bounds": "extents stand in the declaration, `input I: f32[H + 2, W + 2]`",
+    **dict.fromkeys(("dim", "set_min", "set_extent", "set_bounds", "set_stride"), ARRAYS),
+    "set_host_alignment": "arrays need the alignment of their elements alone: leave it out",
+    "unscheduled": "what has no directive needs none: leave it out",
+    "peel": "write `partition(x)`: iterations at the edges get loops of their own",
+    "always_partition_all": "write `partition(x)` for each loop",
+    "never_partition_all": "write `partition(x, never)` for each loop",
     "trace_realizations": TRACE,
     "gpu": GPU,
     "gpu_tile": GPU,

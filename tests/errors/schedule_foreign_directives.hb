@@ -12,4 +12,8 @@ schedule s for avx2 {
     y.serial(i)
     y.set_scope(i)
     y.foreach_tiled(i, 8)
+    y.debug_to_file(i)
+    y.print_loop_nest()
+    y.set_stride(i, 8)
+    y.realize(i)
 }
