@@ -42,6 +42,8 @@ def loose_lines(
             return partial_lines(graph, machine, placed, s)
         case UpdateKind.BLOCKS:
             return _in_place(graph, machine, placed, s)
+        case UpdateKind.LANES if s.func in graph.innermost and placed.at is None:
+            return _narrow(graph, machine, placed, s, used)
         case UpdateKind.LANES:
             order = [v for v in s.pure if v != shape.lanes]
             directives = []
@@ -60,8 +62,8 @@ def loose_lines(
 
 
 def _narrow(graph: Graph, machine: Machine, placed: Placed, s: Step, used: set[str]) -> list[Line]:
-    """Reductions that begin or end where others are, as in a triangle: blocks of vectors along the lanes, if
-    these do not decide how far, and all steps of the reductions for each."""
+    """Reductions that begin or end where others are, as in a triangle, or steps that wait for each other:
+    blocks of vectors along the lanes, if these do not decide how far, and all steps for each."""
     if not s.pure or s.update is None:
         return []
     u = graph.funcs[s.func].updates[s.update]

@@ -17,12 +17,10 @@ from hbc.frontend.costs.lanes import FEW, lane_variable, operand, row_variable
 from hbc.frontend.costs.machine import MULTIPLY_ADDS, Machine
 from hbc.frontend.costs.moves import NEAR, Move, is_limited, move, pieces
 from hbc.frontend.costs.spans import Box, length
+from hbc.frontend.costs.storage import fused_variables, stored
 from hbc.frontend.program.funcs import Func
-from hbc.ir.algebra.form import coefficient
-from hbc.ir.algebra.linear import is_polynomial, linear
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import const_value
 from hbc.ir.lang.walk import mentions, nodes
 
 
@@ -131,8 +129,8 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
     if sums:
         return _with_sums(graph, machine, func, extents, sums, strip)
     main = graph.steps[name][-1]
-    reads = [a for s in graph.steps[name] for a in s.reads]
-    lane = lane_variable(func.variables, extents, reads)
+    reads = [stored(a, graph, graph.innermost) for s in graph.steps[name] for a in s.reads]
+    lane = graph.innermost.get(name) or lane_variable(func.variables, extents, reads)
     width = machine.lanes(max(element_bits(graph, s) for s in graph.steps[name]))
     rows, block, cycles = None, Block(1, 1), 0.0
     if not func.updates and lane is not None:
@@ -145,7 +143,7 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
         block, cycles = _block(
             graph, machine, func.variables, extents, lane, rows, main, width, 1, name
         )
-    fused = _fused(graph, func, extents, reads)
+    fused = fused_variables(graph, func, extents, reads)
     if fused is not None:
         return Shape(
             name,
@@ -161,6 +159,8 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
     if decided is not None and not rows:
         rows, block = decided, Block(extents[func.variables.index(decided)], 1)
     order, moved = _order(func.variables, lane)
+    if name in graph.innermost:  # as it lies in memory
+        order, moved = (*(v for v in func.variables if v != lane), lane or ""), frozenset()
     aligned: set[str] = set()
     if lane is not None:
         repeated = [a for a in reads if move(a, lane) is Move.REPEATED]
@@ -181,41 +181,6 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
         strip=_strip(func.variables, extents, lane, strip),
         panel=None,
     )  # fmt: skip
-
-
-def _fused(
-    graph: Graph, func: Func, extents: list[int], reads: list[ir.Access]
-) -> tuple[str, str] | None:
-    """The last two variables, where the last has few values and all that is read lies like what is
-    written, as channels of pixels do."""
-    if len(extents) < 2 or not 1 < extents[-1] < FEW or extents[-2] < FEW:
-        return None
-    if func.updates and not (len(func.updates) == 1 and is_sum(func)):
-        return None
-    a, b = func.variables[-2:]
-    for access in reads:
-        if not any(mentions(i, v) for i in access.indices for v in (a, b)):
-            continue
-        last = access.indices[-1]
-        if not (isinstance(last, ir.Var) and last.name == b) or move(access, b) is not Move.NEXT:
-            return None
-        near = access.indices[-2] if len(access.indices) > 1 else last
-        if not is_polynomial(near) or coefficient(linear(near), a) != 1:
-            return None
-        if any(mentions(i, v) for i in access.indices[:-2] for v in (a, b)):
-            return None
-        if not _same_row(graph, access, extents[-1]):
-            return None
-    return a, b
-
-
-def _same_row(graph: Graph, a: ir.Access, count: int) -> bool:
-    """Whether rows of what is read have as many elements."""
-    for i in graph.pipeline.inputs:
-        if i.name == a.name:
-            return const_value(i.extents[-1]) == count
-    box = graph.whole.get(a.name)
-    return box is not None and length(box[-1]) == count
 
 
 def deciding(graph: Graph, func: Func, lane: str | None, box: Box) -> str | None:

@@ -91,6 +91,9 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     graph, machine, shape = placing.graph, placing.machine, placed.shape
     func = graph.funcs[name]
     place = _place(placed, name, graph)
+    if name in graph.innermost and machine.vectors:
+        lane = graph.innermost[name]
+        place.append(call("reorder_storage", [*(v for v in func.variables if v != lane), lane]))
     lines: list[Line] = []
     whole = _whole_steps(graph, shape)
     if shape.tiles is not None and shape.lanes is not None:
@@ -107,10 +110,12 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
         lines.append(Line(name, (*place, *_blocked(placing, placed), *whole)))
         return lines
     pure = []
+    if name in graph.innermost and machine.vectors:
+        pure.append(call("reorder", shape.order))
     if shape.lanes is not None and machine.vectors:
         pure.append(call("vectorize", [shape.lanes, shape.width]))
     if placed.at is None and len(func.variables) > 1:
-        pure.append(call("parallel", [func.variables[0]]))
+        pure.append(call("parallel", [shape.order[0]]))
     lines.append(Line(name, (*place, *pure)))
     for s in graph.steps[name]:
         if s.update is not None:

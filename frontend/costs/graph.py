@@ -47,7 +47,8 @@ class Step:
 class Graph:
     """`funcs`, callees first, are those that exist after inlining; `whole` has the values of each
     variable that are needed, `ranges` the sizes and reductions as spans. `shapes`: those that were made for
-    other choices too (`shape_of`)."""
+    other choices too (`shape_of`). `innermost`: the variables that lie so in memory, where they are not the
+    last (`storage.py`)."""
 
     pipeline: Pipeline
     funcs: dict[str, Func]
@@ -58,6 +59,7 @@ class Graph:
     dots: tuple[Dot, ...] = ()
     words: frozenset[str] = frozenset()  # that new loops must not be named by
     choices: Choices = field(default_factory=Choices)
+    innermost: Mapping[str, str] = field(default_factory=dict)
     shapes: dict[Any, list[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     def name(self, v: str, suffix: str) -> str:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from hbc.frontend.costs.choices import Choices
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.edges import without_edges
-from hbc.frontend.costs.graph import Graph, Step, graph_of
+from hbc.frontend.costs.graph import Graph, graph_of
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.promises import constant_needs
 from hbc.frontend.costs.spans import volume
+from hbc.frontend.costs.storage import (
+    innermost_variable,
+    moving,
+    stored,
+)
 from hbc.frontend.plans.inline import map_func
 from hbc.frontend.plans.inline_limit import Formula, measure
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import mentions, nodes, rewrite, substitute
+from hbc.ir.lang.walk import nodes, rewrite, substitute
 
 # Vector operations, as far as they differ from one.
 _MATH = {ir.MathOp.SQRT: 6.0, ir.MathOp.FLOOR: 1.0, ir.MathOp.CEIL: 1.0, ir.MathOp.ROUND: 1.0,
@@ -71,6 +77,8 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
             return 1.0 + cost_of(a, lanes)
         case ir.Let(value=value, body=body):
             return cost_of(value, lanes) + cost_of(body, lanes)
+        case ir.Tuple(items=items):
+            return sum(cost_of(item, lanes) for item in items)
         case _:
             return 1.0
 
@@ -85,8 +93,12 @@ def inlined(
     choices = Choices() if choices is None else choices
     funcs = {f.name: f for f in p.funcs if f.table_shape is None}
     graph = graph_of(p, funcs, sizes)
+    graph = replace(graph, promised=constant_needs(graph))
+    likely = {name: innermost_variable(graph, f, {}) for name, f in graph.funcs.items()}
+    graph = replace(graph, innermost={n: v for n, v in likely.items() if v is not None})
     gone: dict[str, Func] = {}
     kept: dict[str, Func] = {}
+    innermost: dict[str, str] = {}
     for name, func in funcs.items():
         if name not in graph.funcs:
             gone[name] = func  # nothing needs it
@@ -97,15 +109,27 @@ def inlined(
             gone[name] = plain
             continue
         formula = measure(new.pure, {})
-        cheap = _is_cheap(graph, new, kept, formula, keeping) or bool(dots and _widens(new, graph))
+        as_stored = map_func(new, partial(_in_order, graph=graph, innermost=innermost))
+        cheap = _is_cheap(graph, as_stored, kept, formula, keeping) or bool(
+            dots and _widens(new, graph)
+        )
         if not (func.updates or name in graph.outputs or formula.length > LONGEST):
             cheap = choices.pick(f"{name}.inline", cheap, (True, False))
         if cheap:
             gone[name] = new
         else:
             kept[name] = new
+            lane = innermost_variable(graph, new, innermost)
+            if lane is not None:
+                innermost[name] = lane
     kept_graph = graph_of(p, kept, sizes)
-    return replace(kept_graph, promised=constant_needs(kept_graph), dots=dots, choices=choices)
+    return replace(
+        kept_graph,
+        promised=constant_needs(kept_graph),
+        dots=dots,
+        choices=choices,
+        innermost=innermost,
+    )
 
 
 def _expanded(e: ir.Expr, gone: Mapping[str, Func]) -> ir.Expr:
@@ -116,6 +140,13 @@ def _expanded(e: ir.Expr, gone: Mapping[str, Func]) -> ir.Expr:
         return n
 
     return rewrite(e, expand)
+
+
+def _in_order(e: ir.Expr, graph: Graph, innermost: Mapping[str, str]) -> ir.Expr:
+    """With the indices of what it reads in the order of memory."""
+    if not innermost:
+        return e
+    return rewrite(e, lambda n: stored(n, graph, innermost) if isinstance(n, ir.Access) else n)
 
 
 def _widens(func: Func, graph: Graph) -> bool:
@@ -142,15 +173,18 @@ def _is_cheap(
     uses, lanes = 0, set()
     for s in graph.readers(func.name):
         times = graph.iterations(s, graph.box(s.func))
-        reads = [a for a in s.reads if a.name == func.name]
-        uses += times * len(reads)
-        lanes |= {v for a in reads for v in _lanes_of(a, func, s)}
-    once = cost_of(func.pure, func.variables[-1] if func.variables else None)
+        uses += times * len([a for a in s.reads if a.name == func.name])
+        innermost = s.pure[-1] if s.pure else None
+        lanes |= moving(func, s, graph.innermost.get(s.func, innermost))
+    values = func.pure.items if isinstance(func.pure, ir.Tuple) else (func.pure,)
+    own = func.variables[-1] if func.variables else None
     # What is read in lanes that are not its own is slower, if it is not a plain move itself.
-    again = max([once, *(cost_of(func.pure, v) for v in lanes if v in func.variables)])
-    points = volume(graph.box(func.name))
-    if isinstance(func.pure, ir.Access | ir.Const | ir.Var) and again <= READ:
+    asked = (own, *(v for v in lanes if v in func.variables))
+    again = max(sum(cost_of(e, v) for e in values) for v in asked) / len(values)
+    points = volume(graph.box(func.name)) * len(values)
+    if all(isinstance(e, ir.Access | ir.Const | ir.Var) for e in values) and again <= READ:
         return True
+    once = sum(cost_of(e, own) for e in values) / len(values)
     return uses * again <= (points * (once + keeping) + uses * READ) * SLACK
 
 
@@ -184,14 +218,6 @@ def takes_elements(func: Func, graph: Graph, kept: Mapping[str, Func]) -> bool:
     at = tuple(ir.Var(v) for v in func.variables)
     there = all(a.indices == at and (a.name in kept or a.name not in graph.funcs) for a in reads)
     return bool(reads) and there and not func.updates and func.name not in graph.outputs
-
-
-def _lanes_of(a: ir.Access, func: Func, reader: Step) -> list[str]:
-    """The variables of the Func that move with the lanes of a reader, those of its innermost loop."""
-    if not reader.pure:
-        return []
-    lane = reader.pure[-1]
-    return [v for v, i in zip(func.variables, a.indices, strict=True) if mentions(i, lane)]
 
 
 def ends_a_sum(func: Func, kept: Mapping[str, Func]) -> bool:

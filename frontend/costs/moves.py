@@ -24,6 +24,7 @@ class Move(StrEnum):
     UNEVEN = "uneven"
 
 
+PIECE = 16  # values of a remainder of which most vectors lie within one
 NEAR = (Move.FIXED, Move.NEXT, Move.REPEATED)  # a vector is one load at most
 
 
@@ -39,6 +40,8 @@ def move(a: ir.Access, loop: str) -> Move:
         if steps == 0:
             continue
         first = d == len(a.indices) - 1 and slowest is Move.FIXED
+        if steps.denominator >= PIECE and not first and _goes_on(a, index, loop):
+            continue
         if steps.denominator > 1 and not first:
             return Move.UNEVEN
         if steps.denominator > 1:
@@ -48,10 +51,16 @@ def move(a: ir.Access, loop: str) -> Move:
     return slowest
 
 
+def _goes_on(a: ir.Access, index: ir.Expr, loop: str) -> bool:
+    """Whether the remainders of a quotient are another index: most vectors lie within one piece."""
+    rest = [i for i in a.indices if i is not index and mentions(i, loop)]
+    return len(rest) == 1 and pieces(rest[0], loop) == pieces(index, loop)
+
+
 def _steps(index: ir.Expr, loop: str) -> Fraction | None:
     """By how much the index grows with the loop, which is one in several steps where it is a quotient by a
-    power of two; None where that is not constant. Limits of an index, as at the edges of an image, hold for
-    few: they are looked through."""
+    power of two, and as much as the dividend where it is a remainder by many; None where that is not
+    constant. Limits of an index, as at the edges of an image, hold for few: they are looked through."""
     form = linear(index)
     total = Fraction(coefficient(form, loop))
     for atom, times in form.terms:
@@ -77,6 +86,8 @@ def _quotient(atom: ir.Expr, loop: str) -> Fraction | None:
             if several is None or several.denominator > 1 or several < 2:
                 return None
             return None if several.numerator & (several.numerator - 1) else 1 / several
+        case ir.Binary(op=ir.Op.MOD, a=dividend, b=ir.Const(value=int(q))) if q >= PIECE:
+            return _steps(dividend, loop)
         case _:
             return None
 

@@ -99,6 +99,19 @@ SHAPES = {
 }
 
 
+def test_memory_lies_as_lanes_go() -> None:
+    """Where the last variable has few values; what was computed along another is turned round in blocks, and
+    all values of a Func count for whether to keep it."""
+    text = made(KERNELS / "few_behind.hb", "avx512").text
+    assert "r.compute_at(O, m).bound(z, 0, 2).reorder_storage(m, z, k)" in text
+    assert "t.compute_root().bound(q, 0, 16).reorder_storage(m, q, k)" in text
+    assert "unroll(q).vectorize(ki, 16)" in text or "unroll(qi).vectorize(ki, 16)" in text
+    assert "c.compute_root()" in text
+    passes = made(KERNELS / "passes.hb", "avx512").text
+    assert "v.compute_root().reorder_storage(s, i).reorder(s, i).vectorize(i, 16)" in passes
+    assert "v.update.split(i, io, ii, 64).reorder(io, k, j, ii)" in passes
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_each_class_has_its_shape(name: str) -> None:
     text = made(KERNELS / f"{name}.hb", "avx512").text

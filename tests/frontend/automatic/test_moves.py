@@ -24,6 +24,8 @@ WAYS = {
     "A[0, 2 * (i / 2)]": Move.UNEVEN, "A[0, i / 2 + i / 4]": Move.UNEVEN, "A[0, 9 - i / 2]": Move.UNEVEN,
     "A[0, (3 * i) / 4]": Move.UNEVEN, "A[0, i + i / 2]": Move.UNEVEN, "A[0, i % 2]": Move.UNEVEN,
     "A[0, min(i / 2, 9) + max(i / 2, 3)]": Move.UNEVEN,
+    "A[i / 16, i % 16]": Move.NEXT, "A[0, i % 32]": Move.NEXT, "A[i % 32, 0]": Move.FAR,
+    "A[0, 2 * (i % 16)]": Move.FAR, "A[i / 4, i % 4]": Move.UNEVEN, "A[i / 32, 3]": Move.UNEVEN,
 }  # fmt: skip
 
 
