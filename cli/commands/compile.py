@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -201,17 +202,21 @@ def _alone(program: Path | Source, file: Path, asked: Request) -> None:
     target = asked.target or (PLAIN if triple is not None else None)
     if triple is not None:
         check_fits(target_named(target), triple)
-    with progress() as shown:
-        shown.step("reading and checking")
-        chosen = choose(
-            program, asked.settings, target, asked.schedule, asked.isa, asked.fallback, fix_sizes=True
-        )  # fmt: skip
+    chosen_for = partial(
+        choose, program, asked.settings, target, asked.schedule, asked.isa, asked.fallback
+    )
     if asked.write:
         from hbc.cli.write_schedule import write_schedule
 
-        write_schedule(file, chosen)
+        with progress() as shown:
+            shown.step("making a schedule")
+            lasting = chosen_for(fix_sizes=False)  # what is written is for all sizes
+        write_schedule(file, lasting)
         if not (asked.emitted or asked.dumped or asked.folder):
             return
+    with progress() as shown:
+        shown.step("reading and checking")
+        chosen = chosen_for(fix_sizes=True)
     dumps, made = Dumps(asked.dumped, not asked.no_check), Made()
     compiled = _compiled(chosen, dumps, made, triple)
     if asked.archs is not None:

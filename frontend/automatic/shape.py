@@ -136,7 +136,7 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
     if not func.updates and lane is not None:
         rows = transposed(func, reads, lane, extents)
         if rows is not None:
-            block = Block(min(width, ROWS), 1)
+            block = Block(min(width, ROWS, extents[func.variables.index(rows)]), 1)
     if func.updates and is_sum(func) and main.reduce:
         rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
         rows = _picked_rows(graph, name, rows, func.variables, extents, lane)
@@ -169,6 +169,8 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
         if divisors and 4 <= min(divisors) <= width:
             width = min(divisors)  # what lies together is read together
             aligned.add(lane)
+        elif divisors and not any(q % width for q in divisors):
+            aligned.add(lane)  # no vector begins in one piece and ends in the next
         if any(is_limited(a, lane) for a in reads):
             aligned.add(lane)  # so that loops know where the limits hold
         if repeated:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hbc.cli import automatic as automatic_schedules
 from hbc.cli.main import exit_code_of
+from hbc.frontend.automatic.candidates import Candidate
+from hbc.frontend.program.funcs import Pipeline
+from hbc.ir.lang.target import Target
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 GEMM = """\
@@ -109,6 +114,32 @@ def test_it_is_written_into_the_file(gemm: Path, capsys: pytest.CaptureFixture[s
     assert gemm.read_text(encoding="utf-8") == first
     compiled(capsys, gemm, "--target", "avx2", "--schedule", "auto", "--write")
     assert gemm.read_text(encoding="utf-8").count("schedule auto_") == 2
+
+
+def test_what_is_written_is_for_all_sizes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where `--set` gives some, for which code is made: what holds for these alone is not written."""
+    path = tmp_path / "both.hb"
+    path.write_text(
+        "size M, N\ninput A: f32[M, N]\noutput O: f32[M, N]\nf[i, j] = exp(A[i, j])\n"
+        "O[i, j] = f[i, j] / f[i, N - 1 - j]\n",
+        encoding="utf-8",
+    )
+    usual = automatic_schedules.candidates
+
+    def candidates(p: Pipeline, target: Target, given: object, name: str, *rest: Any) -> Any:
+        text = f"schedule {name} for avx2 {{\n    f.compute_root().bound(j, 0, 8)\n}}\n"
+        yield Candidate(text, "eight columns")
+        yield from usual(p, target, {}, name, *rest)
+
+    monkeypatch.setattr(automatic_schedules, "candidates", candidates)
+    asked = ("--target", "avx2", "--set", "N=8")
+    _, err = compiled(capsys, path, *asked, "--emit", "loops")
+    assert "eight columns" in err
+    compiled(capsys, path, *asked, "--write", "-o", tmp_path / "made")
+    assert "bound(" not in path.read_text(encoding="utf-8")
+    assert "schedule auto_avx2" in path.read_text(encoding="utf-8")
 
 
 def test_what_the_file_has_is_not_written(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
