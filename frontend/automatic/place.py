@@ -19,6 +19,8 @@ from hbc.ir.ground.record import mutable, record
 BEGIN = 30.0  # cycles to begin a stage once more
 REUSED = 16.0  # how often a block of sums uses what it has loaded
 ROOT = "root"  # before everything
+PAGES = range(64 << 10, 4 << 20)  # bytes whose pages the system gives anew in each call, by 4 KB
+FRESH = 0.3  # cycles of it for a byte: half a microsecond a page
 NEARLY = 1.1  # what costs so much more is worth it further in, where more can follow
 
 
@@ -169,6 +171,8 @@ class Placing:
             reused = REUSED if s.reduce else 1.0
             uses += graph.iterations(s, graph.box(s.func)) * count / reused
         at = self.machine.access_cycles(size)
+        if level is None and name not in graph.outputs and int(size) in PAGES:
+            work += FRESH * size
         return times * (work + 2 * points * at + BEGIN) + uses * at
 
     def cheapest(self, name: str) -> tuple[float, Level | None, Box]:

@@ -115,7 +115,7 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     if shape.lanes is not None and machine.vectors:
         pure.append(call("vectorize", [shape.lanes, shape.width]))
     if placed.at is None and len(func.variables) > 1:
-        pure.append(call("parallel", [shape.order[0]]))
+        pure.append(call("parallel", [func.variables[0]]))
     lines.append(Line(name, (*place, *pure)))
     for s in graph.steps[name]:
         if s.update is not None:
