@@ -54,17 +54,18 @@ _DATE = {".svg": "Date", ".pdf": "CreationDate"}
 
 
 def _search_of(r: Result) -> Any:
-    """Trials by the time at which their result was there."""
-    from matplotlib import pyplot
+    """Trials in the order of their results, of which many come at a time."""
+    from matplotlib import pyplot, ticker
 
     work, tuned = r.job.work, r.tuned
     unit = _unit(r)
     figure, axes = pyplot.subplots(figsize=(8, 4.5))
-    there = [t for t in tuned.trials if t.at is not None]
-    good = [(t.at or 0.0, work.total / t.seconds / 1e9) for t in there if t.seconds]
-    bad = [t for t in there if t.state is not State.MEASURED]
+    there = sorted((t for t in tuned.trials if t.at is not None), key=lambda t: t.at or 0.0)
+    numbered = list(enumerate(there, 1))
+    good = [(n, work.total / t.seconds / 1e9) for n, t in numbered if t.seconds]
+    bad = [n for n, t in numbered if t.state is not State.MEASURED]
     axes.plot(*zip(*good, strict=True), "o", ms=5, alpha=0.6, color=GOOD, label="a schedule")
-    axes.step(*zip(*so_far(good, tuned.searched), strict=True), where="post", color=BEST, lw=2,
+    axes.step(*zip(*so_far(good, len(there)), strict=True), where="post", color=BEST, lw=2,
               label="the best so far")  # fmt: skip
     if tuned.start is not None and tuned.start.seconds:
         rate = work.total / tuned.start.seconds / 1e9
@@ -78,9 +79,11 @@ def _search_of(r: Result) -> Any:
             share = axes.secondary_yaxis("right", functions=_shares(roof))
             share.set_ylabel("% of the roof")
     if bad:
-        axes.plot([t.at or 0.0 for t in bad], [0.0] * len(bad), "x", color=BAD, clip_on=False,
+        axes.plot(bad, [0.0] * len(bad), "x", color=BAD, clip_on=False,
                   label=f"refused or failed: {len(bad)}")  # fmt: skip
-    axes.set(xlabel="seconds", ylabel=unit, xlim=(0, None), ylim=(0, None))
+    tried = f"schedules tried, in {tuned.searched:.3g} seconds"
+    axes.set(xlabel=tried, ylabel=unit, xlim=(0, len(there) + 1), ylim=(0, None))
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     sizes = f" at {r.job.sizes}" if r.job.sizes else ""
     axes.set_title(fill(f"{r.job.pipeline.name} for {r.job.target.name}{sizes}", 90), fontsize=10)
     axes.grid(alpha=0.3)
@@ -93,9 +96,9 @@ def _shares(roof: float) -> tuple[Any, Any]:
     return (lambda rate: 100 * rate / roof), (lambda share: share * roof / 100)
 
 
-def so_far(points: Sequence[tuple[float, float]], until: float) -> list[tuple[float, float]]:
-    """The best rate at each time that it grew, and at the end."""
-    steps: list[tuple[float, float]] = []
+def so_far(points: Sequence[tuple[int, float]], until: int) -> list[tuple[int, float]]:
+    """The best rate at each place where it grew, and at the end."""
+    steps: list[tuple[int, float]] = []
     for at, rate in sorted(points):
         if not steps or rate > steps[-1][1]:
             steps.append((at, rate))
