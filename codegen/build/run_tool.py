@@ -20,7 +20,9 @@ from hbc.ir.host.scratch import scratch_folder
 from hbc.ir.host.trace import trace
 
 TIMEOUT = 300.0  # seconds; a 10,000-line kernel takes gcc some 20
+FIRST_TIMEOUT = 1500.0  # of zig, which first builds the C library of another system
 PATIENCE = 2.0  # seconds for a compiler to remove its temporary files
+ZIG = "ziglang"
 NO_ROOM = os.strerror(errno.ENOSPC)  # as compilers and assemblers say it
 _TRANSLATIONS = ("LC_ALL", "LANGUAGE")
 _TEMPORARY = ("TMPDIR", "TMP", "TEMP")  # how compilers are told of a folder
@@ -55,11 +57,13 @@ def _called(arguments: Sequence[str]) -> str:
 
 
 def run_tool(
-    arguments: Sequence[str], timeout: float = TIMEOUT, temporary: Path | None = None
+    arguments: Sequence[str], timeout: float | None = None, temporary: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Its exit status and what it said, bytes that are no UTF-8 replaced. `temporary`: the folder for its own
-    temporary files. ToolError where it cannot be run, takes too long or is killed."""
+    temporary files; `timeout` in seconds. ToolError where it cannot be run, takes too long or is killed."""
     child: subprocess.Popen[bytes] | None = None
+    if timeout is None:
+        timeout = FIRST_TIMEOUT if ZIG in arguments else TIMEOUT
     trace(" ".join(arguments))
     try:
         with held_signals():
@@ -67,7 +71,7 @@ def run_tool(
         out, said = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as e:
         message = f"`{_called(arguments)}` took longer than {timeout:g} s"
-        advice = _FIRST_BUILD if "ziglang" in arguments else "unroll or vectorize less"
+        advice = _FIRST_BUILD if ZIG in arguments else "unroll or vectorize less"
         raise ToolError(Diagnostic(message, hint=advice)) from e
     except (OSError, ValueError) as e:  # ValueError: a NUL in a name
         reason = str(e.strerror if isinstance(e, OSError) and e.strerror else e)

@@ -16,6 +16,7 @@ import pytest
 from compiled import emitted
 from compilers import compiler_named
 
+from hbc.codegen.build import run_tool as running
 from hbc.codegen.build import toolchain
 from hbc.codegen.build.run_tool import run_tool
 from hbc.codegen.build.toolchain import (
@@ -231,3 +232,9 @@ def test_a_tool_that_python_runs_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(ToolError, match=r"-m ziglang` took longer than 0\.5 s") as failure:
         run_tool([sys.executable, "-m", "ziglang", "cc", "x.c"], 0.5)
     assert "run it again" in str(failure.value.diagnostics[0].hint)
+    monkeypatch.setattr(running, "TIMEOUT", 0.3)
+    monkeypatch.setattr(running, "FIRST_TIMEOUT", 0.6)
+    with pytest.raises(ToolError, match=r"ziglang` took longer than 0\.6 s"):
+        run_tool([sys.executable, "-m", "ziglang", "cc", "x.c"])
+    with pytest.raises(ToolError, match=r"took longer than 0\.3 s"):
+        run_tool([sys.executable, str(tmp_path / "ziglang.py")])
