@@ -17,8 +17,8 @@ from hbc.ir.ground.diag import Diagnostic, UsageError
 from hbc.ir.ground.source import Source
 
 
-def write_schedule(path: Path, chosen: Chosen) -> None:
-    """In place of an earlier one of the same name, else before the examples."""
+def write_schedule(path: Path, chosen: Chosen) -> str:
+    """In place of an earlier one of the same name, else before the examples; its name."""
     if chosen.made is None:
         hint = "say `--schedule auto` to have one made"
         what = f"there is nothing to write: schedule `{chosen.schedule_name}` was not made by hbc"
@@ -27,6 +27,7 @@ def write_schedule(path: Path, chosen: Chosen) -> None:
     text = with_schedule(chosen.pipeline.source, name, chosen.made.text)
     write_text(path, text)
     notice(f"wrote schedule {name} into {path}")
+    return name
 
 
 def with_schedule(source: Source, name: str, block: str, first_for: str | None = None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -202,21 +201,23 @@ def _alone(program: Path | Source, file: Path, asked: Request) -> None:
     target = asked.target or (PLAIN if triple is not None else None)
     if triple is not None:
         check_fits(target_named(target), triple)
-    chosen_for = partial(
-        choose, program, asked.settings, target, asked.schedule, asked.isa, asked.fallback
-    )
+    schedule = asked.schedule
     if asked.write:
+        from hbc.cli.files.one_kernel import one_kernel
         from hbc.cli.write_schedule import write_schedule
 
         with progress() as shown:
-            shown.step("making a schedule")
-            lasting = chosen_for(fix_sizes=False)  # what is written is for all sizes
-        write_schedule(file, lasting)
+            shown.step("making a schedule")  # for all sizes, also where some are set
+            lasting = choose(program, asked.settings, target, schedule, asked.isa, asked.fallback)
+        schedule, target = write_schedule(file, lasting), lasting.target.name
         if not (asked.emitted or asked.dumped or asked.folder):
             return
+        program = one_kernel(file, lasting.pipeline.name if lasting.pipeline.source.whole else None)
     with progress() as shown:
         shown.step("reading and checking")
-        chosen = chosen_for(fix_sizes=True)
+        chosen = choose(
+            program, asked.settings, target, schedule, asked.isa, asked.fallback, fix_sizes=True
+        )
     dumps, made = Dumps(asked.dumped, not asked.no_check), Made()
     compiled = _compiled(chosen, dumps, made, triple)
     if asked.archs is not None:

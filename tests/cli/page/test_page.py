@@ -181,15 +181,23 @@ def test_a_schedule_that_hbc_made_is_shown_and_linked(hbc: Command, tmp_path: Pa
     kernel = tmp_path / "relu.hb"
     text = SOURCE[: SOURCE.index("schedule")] + SOURCE[SOURCE.index("example") :]
     kernel.write_text(text, encoding="utf-8")
-    done = hbc("compile", kernel, "--target", "avx2", "-o", tmp_path, "--emit", "html", "--write")
-    assert done.code == 0, done.err
-    parsed = Lines()
-    parsed.feed((tmp_path / "relu.html").read_text(encoding="utf-8"))
-    made = parsed.text("source")[len(text) :]
+    made = _shown(hbc, kernel).text("source")[len(text) :]
     assert made.startswith("schedule auto_avx2 for avx2 {\n    O.")
+    parsed = _shown(hbc, kernel, "--write")
     assert made in kernel.read_text(encoding="utf-8"), "as --write puts it into the file"
+    assert parsed.text("source") == kernel.read_text(encoding="utf-8"), "and then of the file"
     directives = {s for line, s, _ in parsed.parts["source"] if s and line.startswith("    O.")}
     assert directives & {s for _, s, _ in parsed.parts["tab-code"] if s}
+
+
+def _shown(hbc: Command, kernel: Path, *options: str) -> Lines:
+    """The page of a kernel for AVX2."""
+    folder = kernel.parent
+    done = hbc("compile", kernel, "--target", "avx2", "-o", folder, "--emit", "html", *options)
+    assert done.code == 0, done.err
+    parsed = Lines()
+    parsed.feed(kernel.with_suffix(".html").read_text(encoding="utf-8"))
+    return parsed
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")

@@ -137,7 +137,11 @@ def test_what_is_written_is_for_all_sizes(
     asked = ("--target", "avx2", "--set", "N=8")
     _, err = compiled(capsys, path, *asked, "--emit", "loops")
     assert "eight columns" in err
-    compiled(capsys, path, *asked, "--write", "-o", tmp_path / "made")
+    _, err = compiled(capsys, path, *asked, "--write", "-o", tmp_path / "made")
+    assert err.count("schedule auto for") == 1
+    compiled(capsys, path, *asked, "-o", tmp_path / "read")
+    made, read = (tmp_path / folder / "both.c" for folder in ("made", "read"))
+    assert made.read_bytes() == read.read_bytes(), "what was written is compiled, not another"
     assert "bound(" not in path.read_text(encoding="utf-8")
     assert "schedule auto_avx2" in path.read_text(encoding="utf-8")
 
