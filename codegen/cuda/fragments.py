@@ -16,6 +16,7 @@ from dataclasses import replace
 from hbc.codegen.c.tile import rows_in_memory
 from hbc.codegen.cuda.lane_fragments import declare_lanes, whole_statement
 from hbc.codegen.fragments.fragment_kinds import Fragment, FragmentKind
+from hbc.codegen.fragments.in_no_product import neighbours
 from hbc.codegen.plan.tile_steps import Change, Fill, Product, Save, Zero, tile_step
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.scalar import scalar
@@ -38,7 +39,7 @@ FRAGMENT_ALIGN = 32
 
 def fragments(body: ir.Stmt, instructions: Mapping[str, Instruction]) -> dict[str, Fragment]:
     """The fragments in a kernel, by buffer; what they are follows from the products they are in, and
-    from the fragments that they are computed with."""
+    from the fragments that they are computed with, or that lie beside them."""
     allocations = {
         n.buffer: n
         for n in statements(body)
@@ -53,21 +54,26 @@ def fragments(body: ir.Stmt, instructions: Mapping[str, Instruction]) -> dict[st
                     new = _fragment(i, operand, dict(n.sizes), allocations[x.buffer])
                     if by_buffer.setdefault(x.buffer, new) != new:
                         raise InternalError(f"codegen: `{x.buffer}` is two kinds of fragment")
-    for n in nodes(body):
-        if isinstance(n, ir.Store) and n.buffer in allocations:
-            step = tile_step(n, allocations)
-            if isinstance(step, Change):
-                _agree((step.tile, *step.tiles), allocations, by_buffer)
+    stores = [n for n in nodes(body) if isinstance(n, ir.Store) and n.buffer in allocations]
+    changes = [step for n in stores if isinstance(step := tile_step(n, allocations), Change)]
+    for step in changes:
+        _agree((step.tile, *step.tiles), allocations, by_buffer)
+    for tile, other in neighbours(allocations.values(), by_buffer).items():
+        by_buffer[tile] = replace(by_buffer[other], allocation=allocations[tile])
+    for step in changes:
+        _agree((step.tile, *step.tiles), allocations, by_buffer)
+        if step.tile not in by_buffer:
+            raise InternalError(f"codegen: no product says what fragment `{step.tile}` is")
     return by_buffer
 
 
 def _agree(
     tiles: Sequence[str], allocations: Mapping[str, ir.Allocate], by_buffer: dict[str, Fragment]
 ) -> None:
-    """Fragments whose elements are computed from each other's are of one kind."""
+    """Fragments whose elements are computed from each other's are of one kind, if it is known."""
     kind = next((by_buffer[t] for t in tiles if t in by_buffer), None)
     if kind is None:
-        raise InternalError(f"codegen: no product says what fragment `{tiles[0]}` is")
+        return
     for t in tiles:
         own = by_buffer.setdefault(t, replace(kind, allocation=allocations[t]))
         if own.type != kind.type or allocations[t].element != kind.element:

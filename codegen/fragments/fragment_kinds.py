@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from hbc.codegen.fragments.in_no_product import neighbours
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -118,8 +119,11 @@ def fragment_kinds(
                         kind = FragmentKind(known_one.instruction, known_one.operand, elements[t])
                         kinds[t] = kind
         if len(kinds) == before:
-            unknown = next(t for t in elements if t not in kinds)
-            raise InternalError(f"fragments: no product says what `{unknown}` is")
+            others = neighbours(allocated, kinds)
+            if not others:
+                unknown = next(t for t in elements if t not in kinds)
+                raise InternalError(f"fragments: no product says what `{unknown}` is")
+            kinds |= {t: kinds[like] for t, like in others.items()}
     return kinds
 
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
+from hbc.codegen.fragments.in_no_product import neighbours
 from hbc.codegen.plan.tile_lives import Lives
 from hbc.codegen.plan.tile_regions import Planner, Region, Shape, TileError, func_of
 from hbc.codegen.plan.tile_reloads import load_again
-from hbc.codegen.plan.tile_steps import Product, accesses, distinct, tiles_of
+from hbc.codegen.plan.tile_steps import Fill, Product, Save, accesses, distinct, tiles_of
 from hbc.codegen.plan.tile_streams import streamed
+from hbc.ir.algebra.layout import layout
 from hbc.ir.ground.diag import Diagnostic, InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -32,6 +34,7 @@ class TilePlan:
     streams: frozenset[str] = frozenset()
 
 
+NO_SHAPE: Shape = (0, 0)
 NO_TILES = TilePlan(ir.Block(()), {}, {}, {})
 
 
@@ -61,10 +64,14 @@ def plan_tiles(
 def _shapes(
     body: ir.Stmt, tiles: Mapping[str, ir.Allocate], known: Mapping[str, Instruction]
 ) -> tuple[dict[str, Shape], int]:
-    """The shape of each tile, from the operand that it is, and how many registers there are."""
+    """The shape of each tile, from the operand that it is, and how many registers there are. What is in no
+    product has the rows that it is moved by; those that touch may be the rows of another tile."""
     shapes: dict[str, Shape] = {}
+    moved: dict[str, Shape] = {}
     count = 0
     for step in accesses(body, tiles):
+        if isinstance(step, Fill | Save):
+            moved |= _moved(step, tiles[step.tile])
         if not isinstance(step, Product):
             continue
         i, sizes = known[step.instruct.name], dict(step.instruct.sizes)
@@ -76,12 +83,21 @@ def _shapes(
             wanted = (rows, prod(row) * i.operands[n].element.bytes)
             if shapes.setdefault(tile, wanted) != wanted:
                 raise _two_shapes(tiles[tile], shapes[tile], wanted)
+    others = {tile: shapes[like] for tile, like in neighbours(tiles.values(), shapes).items()}
     for tile, a in tiles.items():
-        if tile not in shapes:
+        if shapes.setdefault(tile, moved.get(tile) or others.get(tile) or NO_SHAPE) == NO_SHAPE:
             raise InternalError(f"codegen: the tile `{tile}` is in no product")
         if prod(shapes[tile]) != int(const_value(a.extent) or 0) * a.element.bytes:
             raise InternalError(f"codegen: the tile `{tile}` is no operand's size")
     return shapes, count
+
+
+def _moved(step: Fill | Save, a: ir.Allocate) -> dict[str, Shape]:
+    """The rows in memory that a tile is loaded from or stored to, if they do not touch."""
+    at = layout(step.source.index if isinstance(step, Fill) else step.target.index)
+    if at is None or len(at.dims) != 2:
+        return {}
+    return {step.tile: (at.dims[0][0], at.dims[1][0] * a.element.bytes)}
 
 
 def _two_shapes(a: ir.Allocate, one: Shape, other: Shape) -> TileError:

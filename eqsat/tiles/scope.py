@@ -8,7 +8,7 @@ from it after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from hbc.eqsat.operands.choice import CHOSEN, Choice, Statement
@@ -28,6 +28,7 @@ from hbc.eqsat.tiles.tiles import (
     TileBuffer,
     accumulators,
     points_of,
+    with_rest,
 )
 from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
@@ -97,18 +98,25 @@ class TileScope:
 
     def first(self, s: ir.Stmt) -> ir.Stmt:
         """The next statement in order. A store to elements that had no value so far needs no mask: there
-        is nothing to keep."""
-        statement = s
-        for n in statements(s):
-            if not isinstance(n, ir.Store) or n.buffer not in self.buffers:
-                continue
-            written = self.stored.setdefault(n.buffer, set())
-            elements = constant_lanes(n.index) or range(self.buffers[n.buffer].extent)
-            masked = n is s and n.mask is not None and id(n) not in self.planned
-            if masked and written.isdisjoint(elements) and not self._repeats(n.buffer):
-                statement = replace(n, mask=None)
-            written.update(elements)
-        return statement
+        is nothing to keep. Nor does one under a condition."""
+        match s:
+            case ir.Store() if s.buffer in self.buffers:
+                elements = self._elements(s)
+                written = self.stored.setdefault(s.buffer, set())
+                masked = s.mask is not None and id(s) not in self.planned
+                new = masked and written.isdisjoint(elements) and not self._repeats(s.buffer)
+                written.update(elements)
+                return replace(s, mask=None) if new else s
+            case ir.Block() | ir.If() | ir.LetStmt() if self.touched(s)[1]:
+                return map_stmt(s, lambda e: e, self.first)
+        for n in statements(s):  # done more than once, or in a scope of its own
+            if isinstance(n, ir.Store) and n.buffer in self.buffers:
+                self.stored.setdefault(n.buffer, set()).update(self._elements(n))
+        return s
+
+    def _elements(self, s: ir.Store) -> Collection[int]:
+        """What is stored to, at most."""
+        return constant_lanes(s.index) or range(self.buffers[s.buffer].extent)
 
     def _repeats(self, buffer: str) -> bool:
         """Whether a loop inside of the buffer's scope is around what is at hand. One over threads is none:
@@ -171,7 +179,7 @@ class TileScope:
             self.planned.add(id(use.store))
         again = s.buffer in self.scopes
         self.scopes.add(s.buffer)
-        return agreed[0].named(self.frames.fresh, again)
+        return with_rest(agreed[0], _read_elements(s)).named(self.frames.fresh, again)
 
     def is_direct(self, s: ir.Stmt) -> bool:
         """Whether a store fills or saves whole tiles, changes all their elements, or reduces their rows."""
@@ -382,6 +390,18 @@ def _indices(buffer: str, run: Sequence[ir.Stmt], stored: bool) -> Iterator[ir.E
                 yield from (
                     n.index for n in nodes(e) if isinstance(n, ir.Load) and n.buffer == buffer
                 )
+
+
+def _read_elements(s: ir.Allocate) -> Collection[int]:
+    """The elements of a buffer that are read in its scope, whatever for."""
+    elements: set[int] = set()
+    for n in nodes(s.body):
+        if isinstance(n, ir.Load) and n.buffer == s.buffer:
+            lanes = constant_lanes(n.index)
+            if lanes is None:
+                return range(_empty(s).extent)
+            elements.update(lanes)
+    return elements
 
 
 def _empty(s: ir.Allocate) -> TileBuffer:

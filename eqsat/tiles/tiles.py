@@ -7,7 +7,7 @@ follow: they fill whole tiles from memory and save them there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from itertools import product
 
@@ -138,6 +138,29 @@ def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:
             if not set(old.addresses).isdisjoint(addresses):
                 raise TileShapeError(b.name, old, new)
         b.tiles[addresses] = new
+
+
+def with_rest(b: TileBuffer, wanted: Collection[int]) -> TileBuffer:
+    """With tiles of the elements that are wanted though no product touches them, as where its condition is
+    false for all: others of it, further on. Raises TileShapeError where none of these fits."""
+    if not b.tiles:
+        return b
+    rest = replace(b, tiles=dict(b.tiles))
+    taken = {a for at in b.tiles for a in at}
+    like = next(iter(b.tiles.values()))
+    for first in sorted(set(wanted)):
+        if first in taken:
+            continue
+        for t in b.tiles.values():
+            at = tuple(a - t.addresses[0] + first for a in t.addresses)
+            if taken.isdisjoint(at):
+                break
+        else:
+            at = tuple(a - like.addresses[0] + first for a in like.addresses)
+            raise TileShapeError(b.name, like, replace(like, addresses=at))
+        rest.tiles[at] = replace(t, name=f"{b.name}_{len(rest.tiles)}", addresses=at)
+        taken |= set(at)
+    return rest
 
 
 def _steps(plan: Plan, x: Read) -> list[Index]:
