@@ -64,14 +64,17 @@ def candidates(
     flat = flat_program(p)
     for some, edges in ((dots, False), (dots, True), ((), True)) if dots else (((), True),):
         for rows, pixels in _programs(Rewritten(p), flat, sizes, some):
-            graph = inlined(rows.pipeline, sizes, some, None, edges)
+            graph = inlined(rows.pipeline, sizes, some, None, edges, lanes=machine.vectors)
             if not edges and not reads_inside(graph):
                 continue  # there are no such edges, or a tail would have to look after them
             if some and not any(is_dot(graph, s) for s in sums(graph)):
                 continue
             placed = placings(graph, machine)
             if pixels is not None:
-                others = placings(inlined(pixels.pipeline, sizes, some, None, edges), machine)
+                flattened = inlined(
+                    pixels.pipeline, sizes, some, None, edges, lanes=machine.vectors
+                )
+                others = placings(flattened, machine)
                 if is_quicker(others[0], placed[0]):
                     yield from _of_placings(others, target, name, bool(some), pixels)
             yield from _of_placings(placed, target, name, bool(some), rows)

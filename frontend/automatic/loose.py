@@ -28,7 +28,7 @@ def loose_lines(
     shape = placed.shape
     match kind_of(graph, shape, s, machine.vectors):
         case UpdateKind.NARROW:  # it stays inside
-            return _narrow(graph, machine, placed, s, used) if placed.at is None else []
+            return _all_steps(graph, machine, placed, s, used) if placed.at is None else []
         case UpdateKind.SCAN:
             scan = scan_of(graph, s)
             assert scan is not None
@@ -43,7 +43,7 @@ def loose_lines(
         case UpdateKind.BLOCKS:
             return _in_place(graph, machine, placed, s)
         case UpdateKind.LANES if s.func in graph.innermost and placed.at is None:
-            return _narrow(graph, machine, placed, s, used)
+            return _all_steps(graph, machine, placed, s, used)
         case UpdateKind.LANES:
             order = [v for v in s.pure if v != shape.lanes]
             directives = []
@@ -61,7 +61,9 @@ def loose_lines(
     return []
 
 
-def _narrow(graph: Graph, machine: Machine, placed: Placed, s: Step, used: set[str]) -> list[Line]:
+def _all_steps(
+    graph: Graph, machine: Machine, placed: Placed, s: Step, used: set[str]
+) -> list[Line]:
     """Reductions that begin or end where others are, as in a triangle, or steps that wait for each other:
     blocks of vectors along the lanes, if these do not decide how far, and all steps for each."""
     if not s.pure or s.update is None:

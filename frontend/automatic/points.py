@@ -90,7 +90,7 @@ class Space:
         program = cached_sums(program, self.sizes, dots) if dots else program
         graph = base.once(
             self.graphs.setdefault((kind, flat is None), []),
-            lambda c: inlined(program.pipeline, self.sizes, dots, c),
+            lambda c: inlined(program.pipeline, self.sizes, dots, c, lanes=self.machine.vectors),
         )
         placed = self._placed(graph, point, top)
         lines = [*program.lines, *lines_of(placed)]

@@ -39,7 +39,7 @@ class GpuSpace:
         of it has, for the cycles, where a compiler has said so."""
         fixed = kept_factors(self.pipeline)
         choices = Choices({**point, **fixed})
-        graph = inlined(self.pipeline, self.sizes, self.dots, choices, keeping=KEEPING)
+        graph = inlined(self.pipeline, self.sizes, self.dots, choices, keeping=KEEPING, lanes=False)
         made = composed(graph, self.dots, registers)
         lines = (*self.first, *made.lines) if made.lines else ()
         text = schedule_text(self.name, scheduled_for(self.target), lines) if lines else ""

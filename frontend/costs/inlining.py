@@ -85,17 +85,19 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
 
 def inlined(
     p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = (), choices: Choices | None = None,
-    edges: bool = True, keeping: float = KEPT,
+    edges: bool = True, keeping: float = KEPT, lanes: bool = True,
 ) -> Graph:  # fmt: skip
     """The graph of the Funcs that are kept. With instructions that multiply what is not converted yet,
     conversions are left to them. Without `edges`, those that are never met at these sizes are none.
-    `keeping`: operations in the time that it takes to keep an element."""
+    `keeping`: operations in the time that it takes to keep an element. `lanes`: loops become lanes, in whose
+    order memory lies."""
     choices = Choices() if choices is None else choices
     funcs = {f.name: f for f in p.funcs if f.table_shape is None}
     graph = graph_of(p, funcs, sizes)
     graph = replace(graph, promised=constant_needs(graph))
-    likely = {name: innermost_variable(graph, f, {}) for name, f in graph.funcs.items()}
-    graph = replace(graph, innermost={n: v for n, v in likely.items() if v is not None})
+    if lanes:
+        likely = {name: innermost_variable(graph, f, {}) for name, f in graph.funcs.items()}
+        graph = replace(graph, innermost={n: v for n, v in likely.items() if v is not None})
     gone: dict[str, Func] = {}
     kept: dict[str, Func] = {}
     innermost: dict[str, str] = {}
@@ -119,7 +121,7 @@ def inlined(
             gone[name] = new
         else:
             kept[name] = new
-            lane = innermost_variable(graph, new, innermost)
+            lane = innermost_variable(graph, new, innermost) if lanes else None
             if lane is not None:
                 innermost[name] = lane
     kept_graph = graph_of(p, kept, sizes)
