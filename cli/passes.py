@@ -170,7 +170,7 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Neighbouring loops of products, or of packs, become one, now that every product has its loops."),
     Pass("roll", on_kernel(roll), SELECTED,
         "Long vector copies become loops over rows. Before they are cut into too many registers."),
-    Pass("expand-math", on_kernel(expand_math), CPUS,
+    Pass("expand-math", expand_math, CPUS,
         "`exp`, `exp2`, `log`, `sin`, `cos` and `tanh` of vectors as arithmetic."),
     Pass("integers", integers, CPUS,
         "Divisions of vectors as products and shifts; averages, saturation as such; equal factors once."),

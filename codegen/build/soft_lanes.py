@@ -77,6 +77,7 @@ FLOAT_LANES: dict[str, Lanes] = {
     "max": Lanes("xy", "x[i] > y[i] ? x[i] : y[i]"),
     "sqrt": Lanes("x", "soft_sqrt_T(x[i])"),
     "roundscale": Lanes("x", "soft_round_T(x[i], n)", immediate=True, own=ALL),
+    "scalef": Lanes("xy", "soft_scale_T(x[i], y[i])", own=ALL),
     "fmadd": Lanes("xyz", "soft_fma_T(x[i], y[i], z[i])"),
     "fmsub": Lanes("xyz", "soft_fma_T(x[i], y[i], -z[i])"),
     "fnmadd": Lanes("xyz", "soft_fma_T(-x[i], y[i], z[i])"),

@@ -69,6 +69,14 @@ SOFT_MEMORY(f64, double)
     { \
         return __builtin_fma##suffix(x, y, z); \
     } \
+    /* x * 2^floor(n); beyond 4096 is more than there are exponents. */ \
+    SOFT_PART type soft_scale_##name(type x, type n) \
+    { \
+        if (n != n) \
+            return n; \
+        n = n < -4096 ? -4096 : n > 4096 ? 4096 : n; \
+        return __builtin_ldexp##suffix(x, (int)__builtin_floor##suffix(n)); \
+    } \
     /* To whole numbers, as bits 0 to 2 say; the upper bits, binary places to keep, are 0. */ \
     SOFT_PART type soft_round_##name(type x, unsigned how) \
     { \

@@ -114,7 +114,7 @@ def _binary(e: ir.Binary, unit: Unit) -> str:
     if fused := _fma(e, unit):
         return fused
     name, a, b = e.op.name.lower(), e.a, e.b
-    if e.op in (ir.Op.SHL, ir.Op.SHR):
+    if e.op in (ir.Op.SHL, ir.Op.SHR) and t.is_int:
         amount = const_value(b)
         if amount is None:
             b = binary(ir.Op.AND, b, t.bits - 1)

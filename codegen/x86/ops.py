@@ -191,6 +191,7 @@ AVX512_ROWS: dict[tuple[str, str], Template] = AVX2_ROWS | rows(
     ("abs", "i64", "{p}_abs_{s}({0})"),
     ("shr_by", "i64", "{p}_srai_epi{b}({0}, {1})"),
     ("shl", "i16 u16", "{p}_sllv_epi{b}({0}, {1})"),
+    ("shl", FLOATS, "{p}_scalef_{s}({0}, {1})"),
     ("shr", "u16", "{p}_srlv_epi{b}({0}, {1})"),
     ("shr", "i16 i64", "{p}_srav_epi{b}({0}, {1})"),
     *(

@@ -28,7 +28,7 @@ class Op(StrEnum):
     AND = "&"  # bitwise on integers, logical on bool
     OR = "|"
     XOR = "^"
-    SHL = "<<"
+    SHL = "<<"  # passes make those of f32 and f64 too: a * 2^b, where b is whole
     SHR = ">>"  # arithmetic for signed types
     LT = "<"
     LE = "<="

@@ -74,6 +74,11 @@ class Target:
         return "avx512vbmi" in self.needs
 
     @property
+    def scales_floats(self) -> bool:
+        """Whether an instruction multiplies by powers of two: VSCALEFPS."""
+        return "avx512f" in self.needs
+
+    @property
     def has_tiles(self) -> bool:
         """Whether statements may fill whole tiles."""
         return bool(self.tiles)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Final
 
 import numpy as np
 
@@ -42,7 +43,7 @@ _COMMON: dict[ir.Op, BinaryMeaning] = {
 def binary(op: ir.Op, element: DType) -> BinaryMeaning:
     """What `a op b` is for two arrays of `element`."""
     if element.is_float:
-        return {ir.Op.DIV: np.divide, ir.Op.MOD: np.mod}.get(op) or _COMMON[op]
+        return _OF_FLOATS.get(op) or _COMMON[op]
     if op in FIXED_POINT:
         return _fixed_point(op, element)
     integer: dict[ir.Op, BinaryMeaning] = {ir.Op.DIV: _divide, ir.Op.MOD: _modulo, ir.Op.SHL: _left}
@@ -118,6 +119,21 @@ def _fixed_point(op: ir.Op, t: DType) -> BinaryMeaning:
         ir.Op.SUBSAT: lambda a, b: np.minimum(np.maximum(a, b + low) - b, high),
     }
     return lambda a, b: _keep(exact[op](np.asarray(a).astype(wide), np.asarray(b).astype(wide)), a)
+
+
+def _scaled(a: Array, b: Array) -> Array:
+    """a * 2^b, rounded once."""
+    steps = np.clip(np.nan_to_num(b), -MOST_STEPS, MOST_STEPS).astype(np.int32)
+    return np.where(np.isnan(b), b, np.ldexp(a, steps))
+
+
+MOST_STEPS: Final = 4096
+"""More than there are exponents."""
+_OF_FLOATS: dict[ir.Op, BinaryMeaning] = {
+    ir.Op.DIV: np.divide,
+    ir.Op.MOD: np.mod,
+    ir.Op.SHL: _scaled,
+}
 
 
 def _left(a: Array, b: Array) -> Array:

@@ -89,7 +89,10 @@ def _binary(e: ir.Binary) -> str | None:
         return None if has_fixed_point(e.op, a.element) else f"`{e.op}` of {a}"
     if kind is Kind.INT or kind is Kind.UINT:
         return None
-    wrong = e.op not in _ON_BOOL if kind is Kind.BOOL else e.op in _ON_INTEGERS
+    if kind is Kind.BOOL:
+        wrong = e.op not in _ON_BOOL
+    else:
+        wrong = e.op in _ON_INTEGERS and not (e.op is ir.Op.SHL and kind is Kind.FLOAT)
     return f"`{e.op}` of {a}" if wrong else None
 
 

@@ -7,11 +7,13 @@ below 3 ulp, and infinities, NaN and denormals come out as libm has them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import assert_never
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, cast, const, eq, lt, maximum, minimum, mul, select, sub
 from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import F32, I32, DType
 from hbc.ir.lang.walk import rewrite, rewrite_stmt
 
@@ -46,20 +48,21 @@ def is_expanded(name: ir.MathOp) -> bool:
     )
 
 
-def expansion(name: ir.MathOp, x: ir.Expr) -> ir.Expr:
+def expansion(name: ir.MathOp, x: ir.Expr, scales: bool = False) -> ir.Expr:
     """The function of an f32 vector (a Var or the like: it is used many times). sin and cos hold
-    for |x| <= LARGEST_ANGLE only, and where products are fused into sums."""
+    for |x| <= LARGEST_ANGLE only, and where products are fused into sums. `scales`: the machine
+    multiplies by powers of two."""
     match name:
         case ir.MathOp.EXP:
-            return _exp(x)
+            return _exp(x, scales)
         case ir.MathOp.EXP2:
-            return _exp2(x)
+            return _exp2(x, scales)
         case ir.MathOp.LOG:
             return _log(x)
         case ir.MathOp.SIN | ir.MathOp.COS:
             return _sin(x, name is ir.MathOp.COS)
         case ir.MathOp.TANH:
-            return _tanh(x)
+            return _tanh(x, scales)
         case ir.MathOp.TF32:
             return _tf32(x)
         case (
@@ -81,36 +84,38 @@ def _tf32(x: ir.Expr) -> ir.Expr:
     return select(finite, _bits(binary(ir.Op.AND, add(_bits(x, I32), 0x1000), ~0x1FFF), F32), x)
 
 
-def _exp(x: ir.Expr) -> ir.Expr:
+def _exp(x: ir.Expr, scales: bool) -> ir.Expr:
     """2^n * e^r with |r| <= ln(2) / 2; 2^n in two factors, so that denormals are reached."""
     inside, n = _var("inside", x), _var("n", x)
     rest = sub(sub(inside, mul(n, _LN2_HIGH)), mul(n, _LN2_LOW))
-    return _scaled(x, (-104.0, 89.0), mul(inside, 1.44269504088896341), rest)
+    return _scaled(x, (-104.0, 89.0), mul(inside, 1.44269504088896341), rest, scales)
 
 
-def _exp2(x: ir.Expr) -> ir.Expr:
+def _exp2(x: ir.Expr, scales: bool) -> ir.Expr:
     """Likewise; what is left of x is exact before it is multiplied by ln(2)."""
     inside, n = _var("inside", x), _var("n", x)
-    return _scaled(x, (-151.0, 129.0), inside, mul(sub(inside, n), _LN2))
+    return _scaled(x, (-151.0, 129.0), inside, mul(sub(inside, n), _LN2), scales)
 
 
-def _scaled(x: ir.Expr, ends: tuple[float, float], bits: ir.Expr, rest: ir.Expr) -> ir.Expr:
+def _scaled(
+    x: ir.Expr, ends: tuple[float, float], bits: ir.Expr, rest: ir.Expr, scales: bool
+) -> ir.Expr:
     """2^n * e^rest, where n is the integer next to `bits`, and x is taken to be within the ends."""
     inside = _var("inside", x)
     big, n, r, k, half, y = (_var(v, x) for v in ("big", "n", "r", "k", "half", "y"))
     k, half = _as(k, I32), _as(half, I32)
-    return _lets(
-        [
-            (inside, minimum(maximum(x, ends[0]), ends[1])),
-            (big, add(bits, _ROUNDER)),
-            (n, sub(big, _ROUNDER)),
-            (r, rest),
-            (y, add(add(mul(mul(r, r), _polynomial(_EXP, r)), r), 1.0)),
-            (k, sub(_bits(big, I32), 0x4B400000)),
-            (half, binary(ir.Op.SHR, k, 1)),
-        ],
-        mul(mul(y, _power_of_two(half)), _power_of_two(sub(k, half))),
-    )
+    reduced = [
+        (inside, minimum(maximum(x, ends[0]), ends[1])),
+        (big, add(bits, _ROUNDER)),
+        (n, sub(big, _ROUNDER)),
+        (r, rest),
+        (y, add(add(mul(mul(r, r), _polynomial(_EXP, r)), r), 1.0)),
+    ]
+    if scales:
+        return _lets(reduced, binary(ir.Op.SHL, y, n))
+    halves = [(k, sub(_bits(big, I32), 0x4B400000)), (half, binary(ir.Op.SHR, k, 1))]
+    scaled = mul(mul(y, _power_of_two(half)), _power_of_two(sub(k, half)))
+    return _lets([*reduced, *halves], scaled)
 
 
 def _power_of_two(k: ir.Expr) -> ir.Expr:
@@ -163,7 +168,7 @@ def _sin(x: ir.Expr, cosine: bool) -> ir.Expr:
     )
 
 
-def _tanh(x: ir.Expr) -> ir.Expr:
+def _tanh(x: ir.Expr, scales: bool) -> ir.Expr:
     """A polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x."""
     size, z, power, far = (_var(v, x) for v in ("size", "z", "power", "far"))
     near = add(mul(mul(z, _polynomial(_TANH, z)), x), x)
@@ -172,27 +177,28 @@ def _tanh(x: ir.Expr) -> ir.Expr:
             (size, ir.Unary(ir.UnaryOp.ABS, x)),
             (z, mul(x, x)),
             (_var("twice", x), add(size, size)),
-            (power, _exp(_var("twice", x))),
+            (power, _exp(_var("twice", x), scales)),
             (far, sub(_like(1.0, x), binary(ir.Op.DIV, _like(2.0, x), add(power, 1.0)))),
         ],
         select(lt(size, 0.625), near, select(lt(x, 0.0), ir.Unary(ir.UnaryOp.NEG, far), far)),
     )
 
 
-def expand_math(kernel: Kernel) -> Kernel:
-    """The kernel with exp, log and tanh of f32 vectors written out; backends do so themselves, as
-    functions of their own, so only the interpreter's tests need it."""
-    return kernel.map_body(lambda body: rewrite_stmt(body, lambda e: rewrite(e, _expand)))
+def expand_math(kernel: Kernel, target: Target) -> Kernel:
+    """The kernel with exp, log and tanh of f32 vectors written out; sin and cos, which ask first how large
+    angles are, backends write as functions of their own."""
+    expand = partial(_expand, scales=target.scales_floats)
+    return kernel.map_body(lambda body: rewrite_stmt(body, lambda e: rewrite(e, expand)))
 
 
-def _expand(e: ir.Expr) -> ir.Expr:
+def _expand(e: ir.Expr, scales: bool) -> ir.Expr:
     angle = isinstance(e, ir.Call) and e.name in (ir.MathOp.SIN, ir.MathOp.COS)
     if not isinstance(e, ir.Call) or e.type.lanes == 1 or e.type.element != F32 or angle:
         return e
     if not is_expanded(e.name):
         return e
     x = ir.Var("x.math", e.type)  # no name that a program can have
-    return ir.Let(x.name, e.args[0], expansion(e.name, x))
+    return ir.Let(x.name, e.args[0], expansion(e.name, x, scales))
 
 
 def _polynomial(coefficients: Sequence[float], x: ir.Expr) -> ir.Expr:

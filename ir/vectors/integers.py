@@ -53,7 +53,11 @@ class _Integers:
     def expr(self, e: ir.Expr) -> ir.Expr:
         """From the top, so that ranges are those of what the program says."""
         new = map_children(e, self.expr)
-        if isinstance(new, ir.Binary) and new.op in (ir.Op.SHL, ir.Op.SHR):
+        if (
+            isinstance(new, ir.Binary)
+            and new.op in (ir.Op.SHL, ir.Op.SHR)
+            and new.type.element.is_int
+        ):
             return self._shift(new)
         if not (isinstance(e, ir.Binary) and isinstance(new, ir.Binary) and _is_division(e)):
             return new

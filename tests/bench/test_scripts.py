@@ -13,7 +13,7 @@ BENCH = SAMPLES / "bench"
 ALL = "all.sh"
 OTHERS = (ALL, "common.sh", "compile_time.sh", "permute.sh", "permute_costs.sh", "synth.sh",
           "gpu.sh", "hvx_packets.sh", "warp_costs.sh", "auto.sh", "unit.sh",
-          "movement.sh")  # of no sample  # fmt: skip
+          "movement.sh", "functions.sh")  # of no sample  # fmt: skip
 SCRIPTS = sorted(path.name for path in BENCH.glob("*.sh") if path.name not in OTHERS)
 
 # Both write their arguments to $CALLS. The first knows no kernel named in $BROKEN.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from lanes import Case, Read
 
-from hbc.ir.lang.nodes import COMPARISONS, Binary, Expr, Op, Select, Unary, UnaryOp
+from hbc.ir.lang.build import eq, maximum, minimum, select
+from hbc.ir.lang.nodes import COMPARISONS, Binary, Call, Expr, MathOp, Op, Select, Unary, UnaryOp
 from hbc.ir.lang.operators import FIXED_POINT, has_fixed_point
-from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.lang.types import BOOL, F32, F64, DType
 
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX)
 _BITS = (Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR)
@@ -55,4 +56,16 @@ def unary_cases(t: DType) -> list[Case]:
 
 def plain_cases(t: DType) -> list[Case]:
     """Operands that are inputs."""
-    return [*(two_operands(op, t) for op in operators(t)), *unary_cases(t), selected(t)]
+    scaled = [times_power_of_two(t)] if t in (F32, F64) else []
+    return [*(two_operands(op, t) for op in operators(t)), *unary_cases(t), selected(t), *scaled]
+
+
+def times_power_of_two(t: DType) -> Case:
+    """Powers that are whole, from where results are 0 to where they are infinite; 3 instead of NaN."""
+
+    def value(read: Read) -> Expr:
+        b = read("b", t)
+        whole = minimum(maximum(Call(MathOp.ROUND, (b,), b.type), -2200.0), 2200.0)
+        return Binary(Op.SHL, read("a", t), select(eq(b, b), whole, 3.0))
+
+    return Case(f"a * 2^b: {t}", value)
