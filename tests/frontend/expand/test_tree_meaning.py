@@ -164,3 +164,14 @@ def test_no_rows_of_4_bits() -> None:
     for rows in ((0,), (0, 3), (2, 0)):
         assert of_4_bits(np.zeros((*rows, 0), np.uint8), "i4", 0).shape == (*rows, 0)
     assert of_4_bits(np.array([[0x21, 0xF3]], np.uint8), "i4", 3).tolist() == [[1, 2, 3]]
+
+
+def test_a_power_of_zero_reads_nothing() -> None:
+    """Found by the fuzzer: the place that is not read may be before the first element."""
+    text = """
+    size W
+    input A: f16[W + 11]
+    output B: f16[5]
+    B[x] = f16(x) * A[clamp(x, 0, W - 1)] ** 0
+    """
+    assert differences(text, text, PAGE.parent, {"W": 0}) == []

@@ -280,7 +280,10 @@ class Meaning:
             case ast.Unary(op=op, a=a):
                 return unary(op, self.value(a, env))
             case ast.Binary(op=op, a=a, b=b):
-                return binary(op, self.value(a, env), self.value(b, env))
+                base, other = self.value(a, env), self.value(b, env)
+                if base is BEYOND and op == "**" and other == 0:  # a product that reads nothing
+                    base = cast(1, str(self.typed(a, env)))
+                return binary(op, base, other)
             case ast.Let(name=name, value=inner, body=body):
                 return self.value(body, {**env, name.text: self.value(inner, env)})
             case ast.Reduction():
