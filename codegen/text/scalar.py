@@ -300,7 +300,8 @@ def _shift(e: ir.Binary, unit: Unit) -> Text:
     t, n = e.type.element, e.b
     if t.is_float:
         suffix = "f" if t == F32 else ""
-        return Text(f"ldexp{suffix}({scalar(e.a, unit)}, (int){scalar(n, unit).at(UNARY)})")
+        a, power = (scalar(part, unit) for part in (e.a, n))
+        return Text(f"scalbln{suffix}({a}, lrint{suffix}({power}))")  # a cast of NaN is undefined
     known = isinstance(n, ir.Const) and 0 <= n.value < t.bits
     if known and (e.op is ir.Op.SHR or (t.kind is Kind.UINT and t.bits >= 32)):
         x = scalar(e.a, unit).at(UNARY)

@@ -91,9 +91,8 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     graph, machine, shape = placing.graph, placing.machine, placed.shape
     func = graph.funcs[name]
     place = _place(placed, name, graph)
-    lane = graph.innermost.get(name)
-    turned = lane is not None and lane == shape.lanes
-    if lane is not None and turned:
+    lane = shape.lanes if graph.innermost.get(name) == shape.lanes else None
+    if lane is not None:
         place.append(call("reorder_storage", [*(v for v in func.variables if v != lane), lane]))
     lines: list[Line] = []
     whole = _whole_steps(graph, shape)
@@ -111,7 +110,7 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
         lines.append(Line(name, (*place, *_blocked(placing, placed), *whole)))
         return lines
     pure = []
-    if turned:
+    if lane is not None:
         pure.append(call("reorder", shape.order))
     if shape.lanes is not None and machine.vectors:
         pure.append(call("vectorize", [shape.lanes, shape.width]))

@@ -85,7 +85,8 @@ def _tf32(x: ir.Expr) -> ir.Expr:
 
 
 def _exp(x: ir.Expr, scales: bool) -> ir.Expr:
-    """2^n * e^r with |r| <= ln(2) / 2; 2^n in two factors, so that denormals are reached."""
+    """2^n * e^r with |r| <= ln(2) / 2; 2^n in two factors where the machine has no instruction for it, so
+    that denormals are reached."""
     inside, n = _var("inside", x), _var("n", x)
     rest = sub(sub(inside, mul(n, _LN2_HIGH)), mul(n, _LN2_LOW))
     return _scaled(x, (-104.0, 89.0), mul(inside, 1.44269504088896341), rest, scales)

@@ -56,9 +56,9 @@ FORMS = {"avx2": ("8", "256", "avx2"), "avx512": ("16", "512", "avx512f")}
 _AVX2 = ["-mavx2", "-mfma", "-mf16c", "-mbmi2"]
 _AVX512 = ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", *_AVX2]
 FLAGS = {"avx2": _AVX2, "avx512": _AVX512}
-HEAD = (
-    "function | target | hbc ns | SLEEF ns | torch ns | SLEEF / hbc | torch / hbc | error | SLEEF's"
-)
+HEAD = """\
+| function | target | hbc ns | SLEEF ns | torch ns | SLEEF / hbc | torch / hbc | error | SLEEF's |
+|---|---|---|---|---|---|---|---|---|"""
 REPEAT = """
 #include <stdint.h>
 void repeat(long times, int32_t (*f)(int64_t, void *, void *), int64_t n, void *a, void *b) {
@@ -95,10 +95,7 @@ def main() -> None:
     parser.add_argument("--targets", nargs="*", default=list(FORMS))
     parser.add_argument("--peer-python", help="one that has torch")
     chosen = parser.parse_args()
-    print(
-        "| function | target | hbc ns | SLEEF ns | torch ns | SLEEF / hbc | torch / hbc | error | SLEEF's |"
-    )
-    print("|" + "---|" * 9)
+    print(HEAD)
     with tempfile.TemporaryDirectory() as folder:
         for target in chosen.targets:
             torch = Torch(chosen.peer_python, target)
