@@ -82,7 +82,7 @@ def test_a_right_kernel_passes() -> None:
         ("C[0] = -true", "`-` of bool"),
         ("C[0] = abs(true)", "`abs` of bool"),
         ("C[0] = f32(1:i32 << 1.0:f32)", "`<<` of i32 and f32"),
-        ("C[0] = f32(1.0:f32 << 1.0:f32)", "`<<` of f32"),
+        ("C[0] = f32(1.0:f32 >> 1.0:f32)", "`>>` of f32"),
         ("C[0] = reinterpret<f32>(1:i64)", "`reinterpret` gives f32"),
         ("C[0] = 0.1:f64", "`C` holds f32, not f64"),
         ("C[0] = A.f32[0:i32]", "an index of i32 for 1 lanes"),
