@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from hbc.cli.advice import Watch
+from hbc.cli.passes import NAMES
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang.kernel import Kernel
 
-ENDS: Final = ("lower", "simplify-vectors", "barriers")
-"""Passes after which the IR is verified: as it comes, before instructions are selected, and at the end.
-After each would take a tenth of all the time."""
-
 
 class Dumps:
-    """Looks at the kernel after each pass: keeps the dumps and what advice is about, runs the IR verifier
-    where a part of the way ends."""
+    """Looks at the kernel after each pass: keeps the dumps and what advice is about. The IR is verified at
+    the end; when it is wrong then, or a pass dies of it, so is what each pass made, to name the first. (After
+    each it would take a tenth of all the time.)"""
 
     def __init__(self, dumped: tuple[str, ...], checked: bool) -> None:
         self.texts: list[str] = []
@@ -34,11 +30,11 @@ class Dumps:
             return
         if not self._unchecked or kernel is not self._unchecked[-1][1]:
             self._unchecked.append((name, kernel))
-        if name in ENDS:
+        if name == NAMES[-1]:
             self._check()
 
     def blame(self) -> None:
-        """Raises InternalError for the first pass whose result is wrong, of those since the last check."""
+        """Raises InternalError for the first pass whose result is wrong."""
         from hbc.ir.meaning.verify import verify
 
         for name, kernel in self._unchecked:
@@ -53,4 +49,3 @@ class Dumps:
         except InternalError:
             self.blame()
             raise
-        self._unchecked = self._unchecked[-1:]

@@ -28,7 +28,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel, Table
 from hbc.ir.lang.target import TARGETS, Feature, Target
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import names_read, nodes
 
 
 @record
@@ -129,7 +129,7 @@ def _unit(
     printers = printers_of(target.machine, target.vector_bits)
     assert printers is not None  # emit_together refuses the target
     return Unit(
-        target, abi.by_message, _read_names(kernel.body), scope=scope, buffers=dict(buffers),
+        target, abi.by_message, frozenset(names_read(kernel.body)), scope=scope, buffers=dict(buffers),
         prelude=helpers, printers=printers,
         instructions={i.name: i for i in kernel.instructions},
     )  # fmt: skip
@@ -139,7 +139,7 @@ def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
     """Prints the function that does the work of `k`, on checked arguments."""
     fails = may_fail(k.body)
     whole = named_sizes(k.body)
-    unit.read_names |= _read_names(whole)
+    unit.read_names |= names_read(whole)
     unit.tiles = plan_tiles(with_loops(whole, unit), k.instructions, k.usual_sizes)
     unit.calls = alike(unit.tiles.body)
     out, body = unit.out, Writer(depth=1)
@@ -188,7 +188,7 @@ def _computing_apart(abi: Abi, split: Split, unit: Unit) -> dict[str, Call]:
     abi.names.update(names)
     calls = {}
     for part in (*(made.kernel for made in split.packs), split.rest):
-        unit.read_names, unit.jumps = _read_names(part.body), 0
+        unit.read_names, unit.jumps = frozenset(names_read(part.body)), 0
         own = replace(abi, kernel=part, stride_names=stride_names)
         calls[part.name] = _computing(own, part, "compute", unit)
         unit.out.blank()
@@ -204,10 +204,6 @@ def _entries(
     dense_entry(abi, unit)
     unit.out.blank()
     strerror(abi, unit.out)
-
-
-def _read_names(body: ir.Stmt) -> frozenset[str]:
-    return frozenset(n.name for n in nodes(body) if isinstance(n, ir.Var))
 
 
 def _used_tables(k: Kernel, fallback: Kernel | None) -> list[Table]:

@@ -7,11 +7,12 @@ alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from hbc.codegen.plan.alike_form import Form, Known, Open, form_of, place
+from hbc.codegen.plan.alike_form import Form, Known, Open, begin_of, form_of
 from hbc.ir.algebra.linear import Linear, canonical, linear
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -122,9 +123,11 @@ def alike(body: ir.Stmt) -> dict[int, Use]:
 def _groups(
     candidates: Sequence[_Candidate], registers: Set[str], known: Known
 ) -> Iterator[_Group]:
+    begun = [begin_of(c.stmt, c.on_one_thread, registers, known) for c in candidates]
+    times = Counter(begun)
     groups: dict[tuple[object, ...], list[tuple[ir.Stmt, Form]]] = {}
-    for c in candidates:
-        form = form_of(c.stmt, c.on_one_thread, registers, known)
+    for c, begin in zip(candidates, begun, strict=True):
+        form = form_of(c.stmt, c.on_one_thread, registers, known) if times[begin] > 1 else None
         if form is not None:
             groups.setdefault(form.key, []).append((c.stmt, form))
     yield from groups.values()
@@ -204,7 +207,10 @@ def _uses(group: _Group, sizes: _Sizes) -> list[Use]:
     if len(group) * lines < LEAST_LINES + lines:
         return []
     given = _Given()
-    values = {place(n): given.at([f.open[n] for f in forms]) for n in range(len(first.open))}
+    values = {
+        places[0].place: given.at(places)
+        for places in zip(*(form.open for form in forms), strict=True)
+    }
     count = len(given.parameters) + len(first.buffers)
     call = 1 + count // _A_LINE
     if count > MOST_PARAMETERS or (len(group) - 1) * lines < len(group) * call + 3 + LEAST_LINES:
@@ -243,24 +249,26 @@ class _Given:
 
     def at(self, places: Sequence[Open]) -> ir.Expr:
         """What stands at an open place, in parameters."""
-        column = [p.value for p in places]
+        column = [p.value() for p in places]
         t = column[0].type
         if t != INDEX:
-            return ir.Var(self._of(("value", *column), places[0], column, Linear(0))[0].name, t)
+            return ir.Var(
+                self._of(("value", *column), places[0].name, column, Linear(0))[0].name, t
+            )
         sums = [linear(e) for e in column]
         apart = tuple(s.constant - sums[0].constant for s in sums)
         moving = tuple(s.terms for s in sums)
         if not any(moving) and not any(apart):
             return ir.const_index(sums[0].constant)
         values = [canonical(e) for e in column]
-        parameter, base = self._of((moving, apart), places[0], values, sums[0])
+        parameter, base = self._of((moving, apart), places[0].name, values, sums[0])
         return binary(ir.Op.ADD, ir.Var(parameter.name), sums[0].constant - base.constant)
 
     def _of(
-        self, key: object, first: Open, values: list[ir.Expr], base: Linear
+        self, key: object, name: str, values: list[ir.Expr], base: Linear
     ) -> tuple[Parameter, Linear]:
         if key not in self.seen:
-            parameter = Parameter(f"given#{len(self.parameters)}", first.value.type, first.name)
+            parameter = Parameter(f"given#{len(self.parameters)}", values[0].type, name)
             self.parameters.append(parameter)
             self.arguments.append(values)
             self.seen[key] = parameter, base

@@ -11,19 +11,23 @@ iterations, types, masks.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary
-from hbc.ir.lang.types import INDEX, DType, Memory
+from hbc.ir.lang.types import INDEX, DType, Memory, Type
 from hbc.ir.lang.walk import block, map_children, operands
 
 FEW: Final = 128
 """Iterations from which on it is all the same to a compiler that it does not know their number: fewer are few
 vectors."""
+BEGIN: Final = 128
+"""Tokens of a statement that are looked at before all of them are."""
 _SUMS: Final = (ir.Op.ADD, ir.Op.SUB)
 _LIMITS: Final = (ir.Op.MIN, ir.Op.MAX)
 # What else than its type and its operands makes an expression what it is.
@@ -44,10 +48,18 @@ class UnlikeError(Exception):
 
 @record
 class Open:
-    """A place of a form: what stands there, and what its name could be."""
+    """A place of a form: its variable in the body, what stands there (a sum), and what its name could be."""
 
-    value: ir.Expr
+    place: str
+    addends: _Addends
     name: str
+
+    def value(self) -> ir.Expr:
+        value: ir.Expr | None = None
+        for part, minus in self.addends:
+            start = ir.const_index(0) if value is None and minus else value
+            value = part if start is None else binary(_SUMS[minus], start, part)
+        return ir.const_index(0) if value is None else value
 
 
 @record
@@ -62,11 +74,6 @@ class Form:
     body: ir.Stmt
 
 
-def place(n: int) -> str:
-    """The variable for the n-th open place."""
-    return f"open#{n}"
-
-
 def form_of(s: ir.Stmt, on_one_thread: bool, registers: Set[str], known: Known) -> Form | None:
     """None for a statement that cannot be a function: where it touches `registers` from outside, too.
     `on_one_thread`: around it is a parallel loop."""
@@ -79,15 +86,26 @@ def form_of(s: ir.Stmt, on_one_thread: bool, registers: Set[str], known: Known) 
     return Form(key, tuple(reader.open), reader.elements, stored, body)
 
 
+def begin_of(
+    s: ir.Stmt, on_one_thread: bool, registers: Set[str], known: Known
+) -> tuple[object, ...]:
+    """What the key of its form begins with, which most that differ do differ in."""
+    begin: list[object] = []
+    with suppress(UnlikeError):
+        _Reader(on_one_thread, registers, known, BEGIN, begin).stmt(s)
+    return tuple(begin[:BEGIN])
+
+
 @dataclass(slots=True)
 class _Reader:
     """The walk. `names` and `arrays`: those bound inside so far, by their number. `elements`: buffers from
     outside. `hint`: what an open place would be called. `fixed`: in the index of an array of the
-    statement's own, whose numbers stay as they are."""
+    statement's own, whose numbers stay as they are. `most`: nothing is begun after so many tokens."""
 
     on_one_thread: bool
     registers: Set[str]
     known: Known
+    most: int = sys.maxsize
     tokens: list[object] = field(default_factory=list)
     open: list[Open] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
@@ -95,6 +113,7 @@ class _Reader:
     elements: dict[str, DType] = field(default_factory=dict)
     stored: set[str] = field(default_factory=set)
     bindings: int = 0
+    places: int = 0
     hint: str = "n"
     fixed: bool = False
 
@@ -179,11 +198,14 @@ class _Reader:
         self.elements.setdefault(name, element)
         self.tokens += ["outside", [*self.elements].index(name), element.name]
 
-    def _leave_open(self, value: ir.Expr) -> ir.Expr:
-        self.tokens += ["?", value.type]
-        name = value.name if isinstance(value, ir.Var) else self.hint
-        self.open.append(Open(value, name))
-        return ir.Var(place(len(self.open) - 1), value.type)
+    def _leave_open(self, t: Type, *addends: tuple[ir.Expr, bool]) -> ir.Expr:
+        self.tokens += ["?", t]
+        name = self.hint
+        if len(addends) == 1 and isinstance(addends[0][0], ir.Var):
+            name = addends[0][0].name
+        self.places += 1
+        self.open.append(Open(f"open#{self.places}", addends, name))
+        return ir.Var(self.open[-1].place, t)
 
     def _at(self, index: ir.Expr, buffer: str) -> ir.Expr:
         self.hint, around = f"{buffer}_at", self.fixed
@@ -200,6 +222,8 @@ class _Reader:
         return self._index(e) if e.type == INDEX else self._expr(e)
 
     def _expr(self, e: ir.Expr) -> ir.Expr:
+        if len(self.tokens) >= self.most:
+            raise UnlikeError
         self.tokens += [e.__class__, e.type]
         match e:
             case ir.Const(value=value):
@@ -211,7 +235,7 @@ class _Reader:
                     return e
                 if t.lanes > 1:
                     raise UnlikeError
-                return self._leave_open(e)
+                return self._leave_open(t, (e, False))
             case ir.Load(buffer=buffer):
                 self._buffer(buffer, e.type.element)
                 index = self._at(e.index, buffer)
@@ -234,7 +258,7 @@ class _Reader:
     def _index(self, e: ir.Expr) -> ir.Expr:
         """Arithmetic in which numbers stay as they are, but for what is added to something that changes."""
         if not isinstance(e, ir.Const | ir.Var) and self._stays(e):
-            return self._leave_open(e)
+            return self._leave_open(e.type, (e, False))
         if not isinstance(e, ir.Binary) or self._names_of(e) is None or self.fixed:
             return self._expr(e)
         if e.op in _SUMS:
@@ -252,23 +276,20 @@ class _Reader:
             return self._index(e)
         moving, rest = self._addends(e)
         self.tokens += ["+", len(moving)]
-        made, parts = self._leave_open(rest), []
-        for part, minus in self._in_order(moving):
-            self.tokens.append(minus)
-            parts.append((self._index(part), minus))
-        for part, minus in reversed(parts):
-            made = binary(ir.Op.SUB if minus else ir.Op.ADD, made, part)
+        made = self._leave_open(INDEX, *rest)
+        for part, minus in reversed(self._in_order(moving)):
+            made = binary(_SUMS[minus], made, part)
         return made
 
-    def _addends(self, e: ir.Expr) -> tuple[_Addends, ir.Expr]:
-        """Those that change, and the sum of those that do not."""
+    def _addends(self, e: ir.Expr) -> tuple[_Addends, _Addends]:
+        """Those that change, and those that do not."""
         moving: list[tuple[ir.Expr, bool]] = []
-        rest: ir.Expr = ir.const_index(0)
+        rest: list[tuple[ir.Expr, bool]] = []
         stack = [(e, False)]
         while stack:
             part, minus = stack.pop()
             if self._stays(part):
-                rest = binary(ir.Op.SUB if minus else ir.Op.ADD, rest, part)
+                rest.append((part, minus))
             elif isinstance(part, ir.Binary) and part.op in _SUMS:
                 stack.append((part.b, minus != (part.op is ir.Op.SUB)))
                 stack.append((part.a, minus))
@@ -277,17 +298,20 @@ class _Reader:
         return moving, rest
 
     def _in_order(self, moving: _Addends) -> _Addends:
-        """In an order that asks for no names from outside, which differ."""
-        if len(moving) < 2:
-            return moving
+        """What becomes of them, in an order that asks for no names from outside, which differ."""
         tokens, opened = self.tokens, self.open
-        keys = []
+        parts: list[tuple[list[object], list[Open], tuple[ir.Expr, bool]]] = []
         for part, minus in moving:
             self.tokens, self.open = [minus], []
-            self._index(part)
-            keys.append(repr(self.tokens))
+            made = self._index(part)
+            parts.append((self.tokens, self.open, (made, minus)))
         self.tokens, self.open = tokens, opened
-        return [addend for _, addend in sorted(zip(keys, moving, strict=True), key=lambda p: p[0])]
+        if len(parts) > 1:
+            parts.sort(key=lambda part: repr(part[0]))
+        for own, places, _ in parts:
+            self.tokens += own
+            self.open += places
+        return [addend for _, _, addend in parts]
 
     def _stays(self, e: ir.Expr) -> bool:
         """Whether it has one value throughout the statement."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import islice
 
 from hbc.codegen.plan.repeat_kinds import same_kind
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import block, inner_statements, nodes
+from hbc.ir.lang.walk import block, inner_statements, names_read, nodes
 
 LONG = 14
 """Nodes of a statement that takes another line."""
@@ -26,7 +26,14 @@ class Item:
     opens: bool
     sign: int
     lines: int
-    names: frozenset[str]
+    _named: list[frozenset[str]] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables and buffers that it reads or touches: found out when somebody asks."""
+        if not self._named:
+            self._named.append(names_in(self.stmt))
+        return self._named[0]
 
     @property
     def opened(self) -> str | None:
@@ -80,13 +87,7 @@ class LastUses:
 
 def names_in(s: ir.Stmt) -> frozenset[str]:
     """The variables and buffers of a statement."""
-    names: set[str] = set()
-    for n in nodes(s):
-        if n.__class__ is ir.Var:
-            names.add(n.name)
-        elif n.__class__ is ir.Load or n.__class__ is ir.Store:
-            names.add(n.buffer)
-    return frozenset(names)
+    return frozenset(names_read(s, buffers=True))
 
 
 def lines_in(items: Sequence[Item]) -> int:

@@ -22,7 +22,6 @@ from hbc.codegen.plan.repeat_items import (
     closed,
     lines_in,
     lines_of,
-    names_in,
     opened,
 )
 from hbc.codegen.plan.repeat_match import DifferentError, Match, Member, Steps, is_repetition
@@ -171,7 +170,7 @@ class _Work:
 
     def _item(self, s: ir.Stmt, opens: bool) -> Item:
         lines = 1 if opens else lines_of(s)
-        return Item(s, opens, self._sign(s, opens), lines, names_in(s))
+        return Item(s, opens, self._sign(s, opens), lines)
 
     def _sign(self, s: ir.Stmt, opens: bool = False) -> int:
         """A number that repetitions have in common."""

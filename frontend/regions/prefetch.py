@@ -94,20 +94,19 @@ def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, ir
     the condition under which it does."""
     later = nest.fix(p.loop, add(nest.fixed[p.loop], p.distance))
     data = _Data(_ranges(func, nest), _ranges(func, later), scope)
-    box: Box | None = None
+    boxes: list[Box] = []
     of = {a.array: a.name for a in stage_accesses(func, nest.stage.update)}.get(p.name, p.name)
     for accesses, where in accesses_of(func, nest.stage.update, of):
         for access in (a for a in accesses if a.array == p.name):
             indices = access.indices
             if where is None:
                 indices = tuple(_with_names(i, data) for i in indices)
-            one = access_box(replace(access, indices=indices), data.later, scope.ranges)
-            box = hull(box, one, scope.ranges)
-    if box is None:
+            boxes.append(access_box(replace(access, indices=indices), data.later, scope.ranges))
+    if not boxes:
         raise _not_read(func, nest, p)
     read: Mapping[str, ir.Expr] = data.found
     intervals: list[Interval] = []
-    for x in box:
+    for x in hull(boxes, scope.ranges):
         if x.lo is None or x.hi is None:
             raise error(f"what `{func.name}` reads of `{p.name}` ahead is not known", p.span)
         ends = (substitute(end, read) for end in (x.lo, x.hi))

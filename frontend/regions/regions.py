@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from hbc.frontend.plans.legal import accesses_in, stage_expressions
 from hbc.frontend.plans.plan import FuncPlan, Promise, step
@@ -70,12 +71,15 @@ def needed(
     A reader comes with the ranges of its variables; `scope` gives those of the names around it."""
     func, facts = f.func, facts_of(scope)
     if box is None:
-        for reader, update, given in readers:
-            for accesses, where in accesses_of(reader, update, func.name):
-                for one in access_boxes(accesses, given, facts, where):
-                    box = hull(box, one, facts)
-        if box is None:
+        boxes = [
+            one
+            for reader, update, given in readers
+            for accesses, where in accesses_of(reader, update, func.name)
+            for one in access_boxes(accesses, given, facts, where)
+        ]
+        if not boxes:
             raise InternalError(f"nothing reads `{func.name}` here")
+        box = hull(boxes, facts)
         for update in () if alone else range(len(func.updates)):
             box = _touched_by(func, update, box, facts)
     return box
@@ -137,7 +141,8 @@ def access_box(
 def access_boxes(
     accesses: list[ir.Access], ranges: Ranges, scope: Facts | Ranges, where: ir.Expr | None = None
 ) -> list[Box]:
-    """The box of each access. (Together, since what is found out for one serves the others.)
+    """The box of each access, in which an index that several have has one interval. (Together, since what is
+    found out for one serves the others.)
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
     renamed = {name: _value(x) or ir.Var(f"{name} of the reader") for name, x in ranges.items()}
@@ -151,10 +156,11 @@ def access_boxes(
     there |= {f"{name} of the reader": interval for name, interval in ranges.items()}
     known = () if where is None else tuple(implied(substitute(where, renamed)))
     inside = Facts(there, known)
-    return [
-        tuple(_tidy(bounds(at_position(i, renamed, aligned), inside), outside) for i in indices)
-        for indices in dict.fromkeys(a.indices for a in accesses)
-    ]
+    spans = {
+        i: _tidy(bounds(at_position(i, renamed, aligned), inside), outside)
+        for i in dict.fromkeys(i for a in accesses for i in a.indices)
+    }
+    return [tuple(spans[i] for i in a.indices) for a in accesses]
 
 
 def _value(x: Interval) -> ir.Expr | None:
@@ -169,10 +175,13 @@ def _tidy(x: Interval, facts: Facts) -> Interval:
     )
 
 
-def hull(a: Box | None, b: Box, scope: Facts | Ranges) -> Box:
-    if a is None:
-        return b
-    return tuple(join(x, y, scope) for x, y in zip(a, b, strict=True))
+def hull(boxes: Sequence[Box], scope: Facts | Ranges) -> Box:
+    """Around all of them: of a dimension, around its intervals, most of which the accesses of a stencil have
+    in common."""
+    return tuple(
+        reduce(lambda x, y: join(x, y, scope), {id(x): x for x in intervals}.values())
+        for intervals in zip(*boxes, strict=True)
+    )
 
 
 def common(a: Box, b: Box, scope: Facts | Ranges) -> Box:

@@ -30,7 +30,7 @@ from hbc.ir.algebra.linear import (
 from hbc.ir.algebra.value_range import value_range
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import names_read
 
 MAX_STEPS: Final = 400  # of one search; beyond, the answer is "unknown"
 MAX_DEPTH: Final = 40
@@ -160,22 +160,12 @@ def _rank(key: str, atom: ir.Expr, s: Search) -> int:
     ranks = facts.ranks[s.symbolic]
     known = ranks.get(key)
     if known is None:
-        names = [atom.name] if isinstance(atom, ir.Var) else _names_in(atom)
         known = -1
-        for name in names:
+        for name in names_read(atom, buffers=True):
             if name in facts.rank and (not s.symbolic or facts.ranges[name].goes):
                 known = max(known, facts.rank[name])
         ranks[key] = known
     return known
-
-
-def _names_in(atom: ir.Expr) -> list[str]:
-    """The variables and buffers of the atom."""
-    return [
-        name
-        for n in nodes(atom)
-        if (name := n.name if isinstance(n, ir.Var) else _buffer(n)) is not None
-    ]
 
 
 def _buffer(n: object) -> str | None:

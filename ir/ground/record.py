@@ -22,7 +22,7 @@ Method = Callable[..., Any]
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[_X]) -> type[_X]:
     """The class with slots for its fields, compared and hashed by them, and shown with them. What it
-    defines itself stays."""
+    defines itself stays. A field x with `init=False` is what the method `x_of` says of the others."""
     return _with(cls, {"__init__": _constructor, "__eq__": _equality, "__hash__": _hash})
 
 
@@ -76,7 +76,10 @@ def _constructor(cls: type[Any]) -> Method:
     parameters, lines, names, defaults = ["self"], list[str](), list[str](), list[Any]()
     for f in fields(cls):
         if not f.init and f.default_factory is MISSING:
-            continue  # what __post_init__ sets
+            if hasattr(cls, f"{f.name}_of"):  # else __post_init__ sets it
+                lines.append(f"self.f{len(names)} = self.{f.name}_of()")
+                names.append(f.name)
+            continue
         value = parameter = f"f{len(names)}"
         names.append(f.name)
         if f.default_factory is not MISSING:

@@ -21,10 +21,11 @@ Kinds = Callable[[str], bool]
 
 class Compound:
     """A node that has others below it, or may: once asked, it keeps the names that they read and that are
-    not bound there."""
+    not bound there, and the buffers that they load from."""
 
-    __slots__ = ("free",)
+    __slots__ = ("free", "loaded")
     free: frozenset[str]
+    loaded: frozenset[str]
 
 
 class ByClass(dict[type, T]):
@@ -82,7 +83,7 @@ def map_by_class(
         values = [
             f"f{n}" if n in held
             else (adapted or {}).get(str(f.type), "{0}").format(f"self.f{n}", first)
-            for n, f in enumerate(fields(cls))
+            for n, f in enumerate(fields(cls)) if f.init
         ]  # fmt: skip
         same = " and ".join(f"f{n} is self.f{n}" for n in held)
         lines = [*changes, f"if {same}:", " return self", f"return made({', '.join(values)})"]

@@ -65,15 +65,11 @@ class Binary(Compound):
     a: Expr
     b: Expr
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
-        if self.op in COMPARISONS:
-            return Type(BOOL, self.a.type.lanes)
-        first = self.a  # long sums lean to the left
-        while first.__class__ is Binary and first.op not in COMPARISONS:
-            first = first.a
-        return first.type
+    def type_of(self) -> Type:
+        t = self.a.type
+        return Type(BOOL, t.lanes) if self.op in COMPARISONS else t
 
 
 @record
@@ -81,9 +77,9 @@ class Unary(Compound):
     op: UnaryOp
     a: Expr
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         return self.a.type
 
 
@@ -95,9 +91,9 @@ class Select(Compound):
     a: Expr
     b: Expr
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         return self.a.type
 
 
@@ -147,9 +143,9 @@ class Ramp(Compound):
     stride: Expr
     lanes: int
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         inner = self.base.type
         return Type(inner.element, inner.lanes * self.lanes)
 
@@ -161,9 +157,9 @@ class Broadcast(Compound):
     value: Expr
     lanes: int
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         inner = self.value.type
         return Type(inner.element, inner.lanes * self.lanes)
 
@@ -176,9 +172,9 @@ class VectorReduce(Compound):
     value: Expr
     lanes: int
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         return Type(self.value.type.element, self.lanes)
 
 
@@ -189,9 +185,9 @@ class Gather(Compound):
     value: Expr
     lanes: tuple[int, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         return Type(self.value.type.element, len(self.lanes))
 
 
@@ -203,9 +199,9 @@ class Let(Compound):
     value: Expr
     body: Expr
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         return self.body.type
 
 
@@ -216,9 +212,9 @@ class Tuple(Compound):
 
     items: tuple[Expr, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         return self.items[0].type
 
 
@@ -230,9 +226,9 @@ class Move(Compound):
     target: Memory
     value: Expr
     span: Span | None = field(default=None, compare=False, repr=False)
+    type: Type = field(init=False, compare=False, repr=False)
 
-    @property
-    def type(self) -> Type:
+    def type_of(self) -> Type:
         return self.value.type
 
 

@@ -40,7 +40,7 @@ NAMES: Final = {cls: name for name, cls in CALLS.items()}
 
 def operands_of(call: str) -> tuple[Part, ...]:
     """The fields that stand between the parentheses of one of `CALLS`."""
-    held = (f for f in fields(CALLS[call]) if f.name not in ("op", "span"))
+    held = (f for f in fields(CALLS[call]) if f.init and f.name not in ("op", "span"))
     return tuple(Part("", f.name, str(f.type)) for f in held)
 
 

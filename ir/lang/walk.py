@@ -46,7 +46,8 @@ def rewrite(e: ir.Expr, f: ExprMap) -> ir.Expr:
     def below(c: ir.Expr) -> ir.Expr:
         made = done.get(id(c))
         if made is None:
-            made = done[id(c)] = f(map_children(c, below))
+            made = c if c.__class__ in _LEAVES else _MAPPED[c.__class__](c, below, None)
+            made = done[id(c)] = f(made)
         return made
 
     return below(e)
@@ -140,13 +141,31 @@ def mentions(n: ir.Node, name: str) -> bool:
 
 def reads(n: ir.Node, buffer: str) -> bool:
     """Whether the buffer is loaded from, or fetched ahead."""
-    stack: list[ir.Node] = [n]
+    return buffer in _loaded(n)
+
+
+def _loaded(n: ir.Node) -> frozenset[str]:
+    """The buffers of which that is true, found once for a statement that others are in: of an allocation in
+    others, each asks."""
+    known: frozenset[str] | None = getattr(n, "loaded", None)
+    if known is not None:
+        return known
+    buffers: set[str] = set()
+    stack = [*children(n)]
     while stack:
         top = stack.pop()
-        if (top.__class__ is ir.Load or top.__class__ is ir.Prefetch) and top.buffer == buffer:
-            return True
-        stack += _CHILDREN[top.__class__](top)
-    return False
+        if top.__class__ in _NESTS:
+            buffers |= _loaded(top)
+        elif top.__class__ not in _LEAVES:
+            if top.__class__ is ir.Load or top.__class__ is ir.Prefetch:
+                buffers.add(top.buffer)
+            stack += _CHILDREN[top.__class__](top)
+    if n.__class__ is ir.Load or n.__class__ is ir.Prefetch:
+        buffers.add(n.buffer)
+    loaded = frozenset(buffers)
+    if isinstance(n, ir.Allocate | ir.For | ir.If):
+        n.loaded = loaded
+    return loaded
 
 
 def statements(s: ir.Stmt) -> Iterator[ir.Stmt]:
@@ -170,16 +189,23 @@ def own_expressions(s: ir.Stmt) -> tuple[ir.Expr, ...]:
     return found
 
 
-def names_read(n: ir.Node) -> set[str]:
-    """The names of all variables that occur, also of those that are bound inside."""
+def names_read(n: ir.Node, buffers: bool = False) -> set[str]:
+    """The names of all variables that occur, also of those that are bound inside; with those of the `buffers`
+    that are loaded from or stored to, and before there are any, of arrays."""
     names: set[str] = set()
     stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
         if top.__class__ is ir.Var:
             names.add(top.name)
-        else:
-            stack.extend(_CHILDREN[top.__class__](top))
+        elif top.__class__ is ir.Binary:
+            stack += (top.a, top.b)
+        elif top.__class__ is not ir.Const:
+            if buffers and (top.__class__ is ir.Load or top.__class__ is ir.Store):
+                names.add(top.buffer)
+            elif buffers and top.__class__ is ir.Access:
+                names.add(top.array)
+            stack += _CHILDREN[top.__class__](top)
     return names
 
 
@@ -309,6 +335,7 @@ def free_variables(n: ir.Node) -> frozenset[str]:
 
 _NO_NAMES: Final = frozenset[str]()
 _LEAVES: Final = frozenset({ir.Var, ir.Const})
+_NESTS: Final = frozenset({ir.Allocate, ir.For, ir.If})
 _LARGE: Final = frozenset({ir.Allocate, ir.Block, ir.BulkGroup, ir.For, ir.If, ir.LetStmt})
 _OPERANDS: Final = children_by_class("Expr".__eq__)
 _INNER: Final = children_by_class("Stmt".__eq__)

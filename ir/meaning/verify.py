@@ -15,7 +15,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import CONDITION, I64, INDEX, DType, Type
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import contains, nodes
 from hbc.ir.meaning.contraction import refused_sizes, shape
 from hbc.ir.meaning.verify_expr import Names, mistakes
 
@@ -46,9 +46,10 @@ def verify(kernel: Kernel, stage: str) -> None:
         names |= {a.stride_name(d): INDEX for d in range(len(a.extents) - 1)}
         for e in a.extents:
             _check_expr(e, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
-    for n in nodes(kernel.body):
-        if n.__class__ is ir.Instruct:
-            _check_instruct(n, kernel, stage)
+    if contains(kernel.body, ir.Instruct):
+        for n in nodes(kernel.body):
+            if isinstance(n, ir.Instruct):
+                _check_instruct(n, kernel, stage)
     for check in kernel.checks:
         _check_expr(check.condition, names, buffers, stage)
         _check_type(check.condition, CONDITION, "a check", stage)

@@ -88,9 +88,9 @@ class _Legalize:
 
     def _piece(self, e: ir.Expr, picks: Picks) -> ir.Expr:
         piece = self.take(e, picks)
-        if self.bits:
-            piece = rewrite(piece, lambda c: narrow_masks(c, self.bits))
-        return rewrite(piece, self._without_dead_loads)
+        if not self.bits:
+            return rewrite(piece, self._without_dead_loads)
+        return rewrite(piece, lambda c: self._without_dead_loads(narrow_masks(c, self.bits)))
 
     def _without_dead_loads(self, e: ir.Expr) -> ir.Expr:
         """Zeros where no lane of a load is live."""

@@ -21,9 +21,9 @@ from hbc.ir.lang.walk import (
     block,
     children,
     contains,
+    free_variables,
     map_children,
     map_stmt,
-    names_read,
     nodes,
     statements,
 )
@@ -274,9 +274,9 @@ def _fold(items: list[_Item]) -> ir.Stmt:
     for item in reversed(items):
         if isinstance(item, _Bind):
             if item.name in read:
-                read |= names_read(item.value)
+                read |= free_variables(item.value)
                 result = [ir.LetStmt(item.name, item.value, block(*reversed(result)))]
         else:
-            read |= names_read(item)
+            read |= free_variables(item)
             result.append(item)
     return block(*reversed(result))
