@@ -171,7 +171,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     Pass("roll", on_kernel(roll), SELECTED,
         "Long vector copies become loops over rows. Before they are cut into too many registers."),
     Pass("expand-math", expand_math, CPUS,
-        "`exp`, `exp2`, `log`, `sin`, `cos` and `tanh` of vectors as arithmetic."),
+        "`exp`, `exp2` and `tanh` of vectors as arithmetic. (`log`, `sin` and `cos` are functions in C.)"),
     Pass("integers", integers, CPUS,
         "Divisions of vectors as products and shifts; averages, saturation as such; equal factors once."),
     Pass("legalize", gpu_legalize, GPUS,

@@ -2,42 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from hbc.codegen.text.names import Binding, Scope
 from hbc.codegen.text.unit import UNARY, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import const
 from hbc.ir.lang.types import F32
-from hbc.ir.passes.vector_math import LARGEST_ANGLE, expansion
+from hbc.ir.passes.vector_math import expansion, is_usual
 
 
 def math_function(name: ir.MathOp, lanes: int, unit: Unit) -> str:
-    """The name of the function, which is defined when first asked for."""
+    """The name of the function, which is defined when first asked for. Where it is made for usual numbers,
+    it asks first whether all are."""
     function = f"{name}_f32x{lanes}"
     if function in unit.prelude.texts:
         return function
+    x = ir.Var("x", F32(lanes))
+    usual = is_usual(name, x)
+    others = _of_others(name, lanes, unit)
+    with _body(function, lanes, unit) as out:
+        if usual is not None:
+            are_all = unit.printers.reduce(ir.VectorReduce(ir.Op.AND, usual, 1), unit)
+            with out.braces(f"if (!{are_all.at(UNARY)})"):
+                for line in others:
+                    out.line(line)
+        out.line(f"return {unit.printers.vector(expansion(name, x, usual=True), unit)};")
+    return function
+
+
+@contextmanager
+def _body(function: str, lanes: int, unit: Unit) -> Iterator[Writer]:
+    """Where the lines of a function of `x` go."""
     v, body = unit.registers.type(F32, lanes), Writer(depth=1)
     outer, scope = unit.out, unit.scope
     unit.out, unit.scope = body, Scope()
     unit.scope.bind("x", Binding("x"))
     unit.scope.reserve("x")
-    if name in (ir.MathOp.SIN, ir.MathOp.COS):
-        _large_angles(name, lanes, unit)
-    result = unit.printers.vector(expansion(name, ir.Var("x", F32(lanes))), unit)
-    body.line(f"return {result};")
+    yield body
     unit.out, unit.scope = outer, scope
-    text = f"static inline {v} {function}({v} x)\n{{\n{body.text()}}}\n"
-    return unit.prelude.add(function, text)
+    unit.prelude.add(function, f"static inline {v} {function}({v} x)\n{{\n{body.text()}}}\n")
 
 
-def _large_angles(name: ir.MathOp, lanes: int, unit: Unit) -> None:
-    """Angles that the reduction cannot take (or that are not finite) go to libm."""
-    out, registers, t = unit.out, unit.registers, F32(lanes)
-    size = ir.Unary(ir.UnaryOp.ABS, ir.Var("x", t))
-    small = ir.VectorReduce(ir.Op.AND, ir.Binary(ir.Op.LE, size, const(LARGEST_ANGLE, t)), 1)
-    with out.braces(f"if (!{unit.printers.reduce(small, unit).at(UNARY)})"):
-        out.line(f"float lanes[{registers.lanes(F32, lanes)}];")
-        out.line(f"{registers.spill(F32, lanes, 'lanes', 'x')};")
-        out.line(f"for (int i = 0; i < {lanes}; ++i)")
-        out.line(f"    lanes[i] = {name}f(lanes[i]);")
-        out.line(f"return {registers.fill(F32, lanes, 'lanes')};")
+def _of_others(name: ir.MathOp, lanes: int, unit: Unit) -> list[str]:
+    """What returns the function of numbers that are not usual: by the expansion for all numbers, or, where
+    there is none (large angles, and what is not finite), by libm."""
+    registers = unit.registers
+    if name is ir.MathOp.LOG:
+        function = f"{name}_of_any_f32x{lanes}"
+        with _body(function, lanes, unit) as out:
+            x = ir.Var("x", F32(lanes))
+            out.line(f"return {unit.printers.vector(expansion(name, x), unit)};")
+        return [f"return {function}(x);"]
+    return [
+        f"float lanes[{registers.lanes(F32, lanes)}];",
+        f"{registers.spill(F32, lanes, 'lanes', 'x')};",
+        f"for (int i = 0; i < {lanes}; ++i)",
+        f"    lanes[i] = {name}f(lanes[i]);",
+        f"return {registers.fill(F32, lanes, 'lanes')};",
+    ]

@@ -173,10 +173,16 @@ def _select(e: ir.Select, unit: Unit) -> str:
     t, lanes, machine = e.type.element, e.type.lanes, machine_of(unit)
     condition = machine.masks.text(e.condition, t.bits, unit)
     a = machine.chosen(vector(e.a, unit), e.a, unit)
-    if const_value(e.b) == 0 and machine.has("select_zero", t.name):
+    if _is_nothing(e.b) and machine.has("select_zero", t.name):
         return machine.put("select_zero", t, lanes, (condition, a), unit)
     b = machine.chosen(vector(e.b, unit), e.b, unit)
     return machine.put("select", t, lanes, (condition, a, b), unit)
+
+
+def _is_nothing(e: ir.Expr) -> bool:
+    """Whether all bits are 0."""
+    value = const_value(e)
+    return value == 0 and not str(value).startswith("-")
 
 
 def _call(e: ir.Call, unit: Unit) -> str:

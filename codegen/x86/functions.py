@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
@@ -48,6 +49,41 @@ def twice(name: str, body: str) -> Function:
 
     def printed(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
         return _of_two(name, f"return {body.format(**words(t, lanes))};", operands, t, lanes, unit)
+
+    return printed
+
+
+def by_mask(template: str) -> Function:
+    """What takes the mask, operand 0, as floats of the type: as comparisons of floats make it."""
+
+    def printed(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+        named = words(t, lanes)
+        return template.format(*operands, mask=_as_floats(operands[0], t, lanes), **named)
+
+    return printed
+
+
+def _as_floats(mask: str, t: DType, lanes: int) -> str:
+    p, s, bits = prefix(t, lanes), suffix(t), register_bits(t, lanes)
+    begin = f"{p}_cast{s}_si{bits}("
+    inner = mask[len(begin) : -1]
+    depths = accumulate((c == "(") - (c == ")") for c in inner)
+    whole = mask.startswith(begin) and all(depth >= 0 for depth in depths)
+    return inner if whole else f"{p}_castsi{bits}_{s}({mask})"
+
+
+def of_bits(template: str) -> Function:
+    """What asks `bits`, of which a mask has one for each lane, of 8 or 32 bits."""
+
+    def printed(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+        named, (mask,) = words(t, lanes), operands
+        if t.bits == 32:
+            text = f"{named['p']}_movemask_ps({_as_floats(mask, F32, lanes)})"
+        else:
+            text = "{p}_movemask_epi8({0})".format(mask, **named)
+        whole = lanes * t.bits == named["bits"]
+        bits = f"(unsigned){text}" if whole else f"((unsigned){text} & {named['all']})"
+        return template.format(bits=bits, all=named["all"])
 
     return printed
 

@@ -89,4 +89,5 @@ AVX512 = Machine(
 AVX2 = replace(
     AVX512, rows=AVX2_ROWS, casts=AVX2_CASTS, masks=replace(LANE_MASKS, resized=_resized),
     narrowed=saturated_by_packs, chosen=as_it_is, mask_bits=256,
+    reduced=lambda lanes: 32 if lanes <= 8 else 8,
 )  # fmt: skip

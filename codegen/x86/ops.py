@@ -23,7 +23,15 @@ from hbc.codegen.vector.machine import (
     Template,
     rows,
 )
-from hbc.codegen.x86.functions import extreme, first_lanes, high_halves, times_constant, twice
+from hbc.codegen.x86.functions import (
+    by_mask,
+    extreme,
+    first_lanes,
+    high_halves,
+    of_bits,
+    times_constant,
+    twice,
+)
 
 _ONES = "{p}_set1_{x}(-1)"
 _PREDICATES = {
@@ -116,7 +124,7 @@ _NUMBERS: tuple[tuple[str, str, Template], ...] = (
         for op, to in _ROUND.items()
     ),
 )  # fmt: skip
-_COMPARISONS = (
+_COMPARISONS: tuple[tuple[str, str, Template], ...] = (
     *(
         (op, FLOATS, f"{{p}}_cast{{s}}_si{{bits}}({{p}}_cmp_{{s}}({{0}}, {{1}}, {how}))")
         for op, how in _PREDICATES.items()
@@ -129,13 +137,12 @@ _COMPARISONS = (
         for t, least in _LEAST.items()
         for op, template in _ORDERED.items()
     ),
-    ("select", FLOATS, "{p}_blendv_{s}({2}, {1}, {p}_castsi{bits}_{s}({0}))"),
+    ("select", FLOATS, by_mask("{p}_blendv_{s}({2}, {1}, {mask})")),
     ("select", f"{INTEGERS} {NARROW} {MASKS}", "{p}_blendv_epi8({2}, {1}, {0})"),
-    ("keep", FLOATS, "{p}_and_{s}({p}_castsi{bits}_{s}({0}), {1})"),
-    ("keep", f"{INTEGERS} {NARROW} bool", "{p}_and_{w}({0}, {1})"),
+    ("select_zero keep", FLOATS, by_mask("{p}_and_{s}({mask}, {1})")),
+    ("select_zero keep", f"{INTEGERS} {NARROW} bool", "{p}_and_{w}({0}, {1})"),
 )
-_BITS = "((unsigned){p}_movemask_epi8({0}) & {all})"
-_LANE_MASKS = (
+_LANE_MASKS: tuple[tuple[str, str, Template], ...] = (
     ("type", MASKS, "__m{bits}i"),
     ("element", MASKS, "int{b}_t"),
     ("spill", MASKS, "{p}_storeu_si{bits}((__m{bits}i *){0}, {1})"),
@@ -154,9 +161,9 @@ _LANE_MASKS = (
     ("ge", MASKS, f"{{p}}_or_{{w}}({{0}}, {_not('{1}')})"),
     ("test", "mask8", _not("{p}_cmpeq_epi8({0}, {p}_setzero_{w}())")),
     ("bytes", "mask", "{p}_and_{w}({0}, {p}_set1_epi8(1))"),
-    ("any", "mask", f"({_BITS} != 0)"),
-    ("all", "mask", f"({_BITS} == {{all}})"),
-    ("odd", "mask", f"(__builtin_popcountll({_BITS}) & 1)"),
+    ("any", "mask", of_bits("({bits} != 0)")),
+    ("all", "mask", of_bits("({bits} == {all})")),
+    ("odd", "mask", of_bits("(__builtin_popcountll({bits}) & 1)")),
 )
 AVX2_ROWS: dict[tuple[str, str], Template] = rows(*_NUMBERS, *_COMPARISONS, *_LANE_MASKS)
 

@@ -32,6 +32,7 @@ _TANH = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-
 _LN2 = 0.693147180559945309
 _LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4  # few bits, so that n * high is exact
 _HALF_PI = (1.57079637050628662109375, -4.37113900018624283e-8, -1.71512449e-15)
+_LEAST_NORMAL = 1.17549435e-38
 _ROOT_HALF = 0x3F3504F3  # the bits of sqrt(0.5)
 
 
@@ -48,17 +49,17 @@ def is_expanded(name: ir.MathOp) -> bool:
     )
 
 
-def expansion(name: ir.MathOp, x: ir.Expr, scales: bool = False) -> ir.Expr:
+def expansion(name: ir.MathOp, x: ir.Expr, scales: bool = False, usual: bool = False) -> ir.Expr:
     """The function of an f32 vector (a Var or the like: it is used many times). sin and cos hold
-    for |x| <= LARGEST_ANGLE only, and where products are fused into sums. `scales`: the machine
-    multiplies by powers of two."""
+    for |x| <= LARGEST_ANGLE only, and where products are fused into sums; others, if for `usual` numbers,
+    where `is_usual` says. `scales`: the machine multiplies by powers of two."""
     match name:
         case ir.MathOp.EXP:
             return _exp(x, scales)
         case ir.MathOp.EXP2:
             return _exp2(x, scales)
         case ir.MathOp.LOG:
-            return _log(x)
+            return _log_of_usual(x) if usual else _log(x)
         case ir.MathOp.SIN | ir.MathOp.COS:
             return _sin(x, name is ir.MathOp.COS)
         case ir.MathOp.TANH:
@@ -84,12 +85,11 @@ def _tf32(x: ir.Expr) -> ir.Expr:
     return select(finite, _bits(binary(ir.Op.AND, add(_bits(x, I32), 0x1000), ~0x1FFF), F32), x)
 
 
-def _exp(x: ir.Expr, scales: bool) -> ir.Expr:
-    """2^n * e^r with |r| <= ln(2) / 2; 2^n in two factors where the machine has no instruction for it, so
-    that denormals are reached."""
+def _exp(x: ir.Expr, scales: bool, ends: tuple[float, float] = (-104.0, 89.0)) -> ir.Expr:
+    """2^n * e^r with |r| <= ln(2) / 2, of x taken to be within the ends."""
     inside, n = _var("inside", x), _var("n", x)
     rest = sub(sub(inside, mul(n, _LN2_HIGH)), mul(n, _LN2_LOW))
-    return _scaled(x, (-104.0, 89.0), mul(inside, 1.44269504088896341), rest, scales)
+    return _scaled(x, ends, mul(inside, 1.44269504088896341), rest, scales)
 
 
 def _exp2(x: ir.Expr, scales: bool) -> ir.Expr:
@@ -101,12 +101,13 @@ def _exp2(x: ir.Expr, scales: bool) -> ir.Expr:
 def _scaled(
     x: ir.Expr, ends: tuple[float, float], bits: ir.Expr, rest: ir.Expr, scales: bool
 ) -> ir.Expr:
-    """2^n * e^rest, where n is the integer next to `bits`, and x is taken to be within the ends."""
+    """2^n * e^rest, where n is the integer next to `bits`, and x is taken to be within the ends. Where the
+    machine has no instruction for it, and 2^n may be no float, it is two factors."""
     inside = _var("inside", x)
     big, n, r, k, half, y = (_var(v, x) for v in ("big", "n", "r", "k", "half", "y"))
     k, half = _as(k, I32), _as(half, I32)
     reduced = [
-        (inside, minimum(maximum(x, ends[0]), ends[1])),
+        (inside, minimum(x if ends[0] == 0 else maximum(x, ends[0]), ends[1])),
         (big, add(bits, _ROUNDER)),
         (n, sub(big, _ROUNDER)),
         (r, rest),
@@ -114,35 +115,56 @@ def _scaled(
     ]
     if scales:
         return _lets(reduced, binary(ir.Op.SHL, y, n))
-    halves = [(k, sub(_bits(big, I32), 0x4B400000)), (half, binary(ir.Op.SHR, k, 1))]
-    scaled = mul(mul(y, _power_of_two(half)), _power_of_two(sub(k, half)))
-    return _lets([*reduced, *halves], scaled)
+    reduced.append((k, sub(_bits(big, I32), 0x4B400000)))
+    if ends[0] == 0:
+        return _lets(reduced, mul(y, _power_of_two(k)))
+    reduced.append((half, binary(ir.Op.SHR, k, 1)))
+    return _lets(reduced, mul(mul(y, _power_of_two(half)), _power_of_two(sub(k, half))))
 
 
 def _power_of_two(k: ir.Expr) -> ir.Expr:
     return _bits(binary(ir.Op.SHL, add(k, 127), 23), F32)
 
 
-def _log(x: ir.Expr) -> ir.Expr:
-    """e * ln(2) + ln(m) with m from sqrt(0.5) to sqrt(2)."""
-    scaled, f, z, e, y = (_var(v, x) for v in ("scaled", "f", "z", "e", "y"))
+def is_usual(name: ir.MathOp, x: ir.Expr) -> ir.Expr | None:
+    """Where x is a number of which the expansion for `usual` ones holds; None where there is none of its
+    own."""
+    match name:
+        case ir.MathOp.SIN | ir.MathOp.COS:
+            return ir.Binary(ir.Op.LE, ir.Unary(ir.UnaryOp.ABS, x), _like(LARGEST_ANGLE, x))
+        case ir.MathOp.LOG:
+            return binary(ir.Op.AND, ir.Binary(ir.Op.LE, _like(_LEAST_NORMAL, x), x),
+                          lt(x, _like(float("inf"), x)))  # fmt: skip
+    return None
+
+
+def _log_of_usual(x: ir.Expr, exponent: ir.Expr | None = None) -> ir.Expr:
+    """e * ln(2) + ln(m) with m from sqrt(0.5) to sqrt(2), where x is 2^(e + exponent) * m."""
+    f, z, e, y = (_var(v, x) for v in ("f", "z", "e", "y"))
     bits = _as(_var("bits", x), I32)
-    tiny = lt(x, 1.17549435e-38)
-    infinity = float("inf")
-    known = select(eq(x, 0.0), _like(-infinity, x), float("nan"))
-    usual = select(eq(x, infinity), _like(infinity, x), _var("result", x))
+    whole = _float(binary(ir.Op.SHR, bits, 23))
     return _lets(
         [
-            (scaled, select(tiny, mul(x, 8388608.0), x)),
-            (bits, sub(_bits(scaled, I32), _ROOT_HALF)),
-            (e, sub(_float(binary(ir.Op.SHR, bits, 23)), select(tiny, _like(23.0, x), 0.0))),
+            (bits, sub(_bits(x, I32), _ROOT_HALF)),
+            (e, whole if exponent is None else sub(whole, exponent)),
             (f, sub(_bits(add(binary(ir.Op.AND, bits, 0x7FFFFF), _ROOT_HALF), F32), 1.0)),
             (z, mul(f, f)),
             (y, add(mul(mul(f, z), _polynomial(_LOG, f)), mul(e, _LN2_LOW))),
-            (_var("result", x), add(add(f, sub(y, mul(z, 0.5))), mul(e, _LN2_HIGH))),
         ],
-        # A NaN compares as false: it comes out of `known`, as numbers below 0 do.
-        select(lt(_like(0.0, x), x), usual, select(eq(x, x), known, x)),
+        add(add(f, sub(y, mul(z, 0.5))), mul(e, _LN2_HIGH)),
+    )
+
+
+def _log(x: ir.Expr) -> ir.Expr:
+    """That of any number: denormals are made greater before; a NaN is neither above nor at 0."""
+    scaled, infinity = _var("scaled", x), float("inf")
+    tiny = lt(x, _LEAST_NORMAL)
+    result = _log_of_usual(scaled, select(tiny, _like(23.0, x), 0.0))
+    beyond = select(eq(x, 0.0), _like(-infinity, x), float("nan"))
+    return ir.Let(
+        scaled.name,
+        select(tiny, mul(x, 8388608.0), x),
+        select(lt(_like(0.0, x), x), select(eq(x, infinity), _like(infinity, x), result), beyond),
     )
 
 
@@ -170,35 +192,35 @@ def _sin(x: ir.Expr, cosine: bool) -> ir.Expr:
 
 
 def _tanh(x: ir.Expr, scales: bool) -> ir.Expr:
-    """A polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x."""
+    """A polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x. Beyond 10 it is 1."""
     size, z, power, far = (_var(v, x) for v in ("size", "z", "power", "far"))
     near = add(mul(mul(z, _polynomial(_TANH, z)), x), x)
+    sign = binary(ir.Op.AND, _bits(x, I32), -(1 << 31))
     return _lets(
         [
             (size, ir.Unary(ir.UnaryOp.ABS, x)),
             (z, mul(x, x)),
             (_var("twice", x), add(size, size)),
-            (power, _exp(_var("twice", x), scales)),
+            (power, _exp(_var("twice", x), scales, (0.0, 20.0))),
             (far, sub(_like(1.0, x), binary(ir.Op.DIV, _like(2.0, x), add(power, 1.0)))),
         ],
-        select(lt(size, 0.625), near, select(lt(x, 0.0), ir.Unary(ir.UnaryOp.NEG, far), far)),
+        select(lt(size, 0.625), near, _bits(binary(ir.Op.OR, _bits(far, I32), sign), F32)),
     )
 
 
 def expand_math(kernel: Kernel, target: Target) -> Kernel:
-    """The kernel with exp, log and tanh of f32 vectors written out; sin and cos, which ask first how large
-    angles are, backends write as functions of their own."""
+    """The kernel with exp and tanh of f32 vectors written out; sin, cos and log, which ask first whether
+    numbers are usual, backends write as functions of their own."""
     expand = partial(_expand, scales=target.scales_floats)
     return kernel.map_body(lambda body: rewrite_stmt(body, lambda e: rewrite(e, expand)))
 
 
 def _expand(e: ir.Expr, scales: bool) -> ir.Expr:
-    angle = isinstance(e, ir.Call) and e.name in (ir.MathOp.SIN, ir.MathOp.COS)
-    if not isinstance(e, ir.Call) or e.type.lanes == 1 or e.type.element != F32 or angle:
-        return e
-    if not is_expanded(e.name):
+    if not isinstance(e, ir.Call) or e.type.lanes == 1 or e.type.element != F32:
         return e
     x = ir.Var("x.math", e.type)  # no name that a program can have
+    if not is_expanded(e.name) or is_usual(e.name, x) is not None:
+        return e
     return ir.Let(x.name, e.args[0], expansion(e.name, x, scales))
 
 

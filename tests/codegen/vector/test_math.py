@@ -52,6 +52,15 @@ def test_functions(target: str, lanes: int, tmp_path: Path) -> None:
     assert disagreements(cases, target, lanes, tmp_path, given=given) == []
 
 
+def test_vectors_of_usual_numbers(target: str, tmp_path: Path) -> None:
+    """Normal numbers above 0 alone: where all lanes are such, some functions need not ask further."""
+    limit = LIBM if target == "c" else POLYNOMIAL
+    bits = np.random.default_rng(3).integers(1 << 23, 255 << 23, COUNT, np.uint32)
+    cases = [function(name, F32, limit) for name in ROUNDED]
+    given = {"a_f32": bits.view(np.float32)}
+    assert disagreements(cases, target, 8, tmp_path, given=given) == []
+
+
 @pytest.mark.parametrize("lanes", [1, 16])
 def test_functions_of_halves(target: str, lanes: int, tmp_path: Path) -> None:
     """Every value of both types: the f32 result, off by 3 of its ulps, rounds to a neighbour at
