@@ -28,7 +28,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel, Table
 from hbc.ir.lang.target import TARGETS, Feature, Target
-from hbc.ir.lang.walk import names_read, nodes
+from hbc.ir.lang.walk import names_read, nodes_of
 
 
 @record
@@ -209,6 +209,6 @@ def _entries(
 def _used_tables(k: Kernel, fallback: Kernel | None) -> list[Table]:
     tables: dict[str, Table] = {}
     for one in (k, *([fallback] if fallback else [])):
-        read = {n.buffer for n in nodes(one.body) if isinstance(n, ir.Load | ir.Prefetch)}
+        read = {n.buffer for n in nodes_of(one.body, ir.Load, ir.Prefetch)}
         tables |= {t.name: t for t in one.tables if t.name in read}
     return list(tables.values())

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite, statements
+from hbc.ir.lang.walk import free_variables, map_stmt, nodes, nodes_of, rewrite, statements
 
 _THREADS = (ir.LoopKind.THREAD, ir.LoopKind.LANE)
 _OUTER, _INNER = "_o", "_t"  # how the halves of a dimension are called that threads share
@@ -44,11 +44,9 @@ def _named(s: ir.Stmt, taken: Collection[str]) -> ir.Stmt:
 def _numbers(body: ir.Stmt, taken: Collection[str]) -> list[tuple[ir.Expr, str]]:
     """What is divided more than once in the body of a loop over threads, with the name for it."""
     bound = {n.var for n in statements(body) if isinstance(n, ir.For)}
-    bound |= {n.name for n in nodes(body) if isinstance(n, ir.Let | ir.LetStmt)}
+    bound |= {n.name for n in nodes_of(body, ir.Let, ir.LetStmt)}
     divided = Counter(
-        n.a
-        for n in nodes(body)
-        if isinstance(n, ir.Binary) and n.op in (ir.Op.DIV, ir.Op.MOD) and _is_sum(n.a)
+        n.a for n in nodes_of(body, ir.Binary) if n.op in (ir.Op.DIV, ir.Op.MOD) and _is_sum(n.a)
     )
     numbers: dict[str, ir.Expr] = {}
     for number, times in divided.items():

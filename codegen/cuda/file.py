@@ -30,7 +30,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel, Table
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes, nodes_of
 
 _HOST = Path(__file__).parents[1] / "templates" / "cuda_host.h"
 _INCLUDES = """\
@@ -68,7 +68,7 @@ def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
         for a in kernel.arguments
         if not a.is_scalar
     }
-    names = frozenset(n.name for n in nodes(kernel.body) if isinstance(n, ir.Var))
+    names = frozenset(n.name for n in nodes_of(kernel.body, ir.Var))
     codes = {**abi.by_message, "cuda": abi.code("CUDA")}
     unit = Unit(
         target, codes, names, scope=scope, buffers={**buffers, **arguments},

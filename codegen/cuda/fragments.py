@@ -29,7 +29,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction, Kind
 from hbc.ir.lang.types import F32, I32, Memory
-from hbc.ir.lang.walk import map_children, nodes, statements
+from hbc.ir.lang.walk import map_children, nodes, nodes_of, statements
 from hbc.ir.meaning.contraction import extents, shape, strides
 
 NAMESPACE = "namespace wmma = nvcuda::wmma;"
@@ -54,7 +54,7 @@ def fragments(body: ir.Stmt, instructions: Mapping[str, Instruction]) -> dict[st
                     new = _fragment(i, operand, dict(n.sizes), allocations[x.buffer])
                     if by_buffer.setdefault(x.buffer, new) != new:
                         raise InternalError(f"codegen: `{x.buffer}` is two kinds of fragment")
-    stores = [n for n in nodes(body) if isinstance(n, ir.Store) and n.buffer in allocations]
+    stores = [n for n in nodes_of(body, ir.Store) if n.buffer in allocations]
     changes = [step for n in stores if isinstance(step := tile_step(n, allocations), Change)]
     for step in changes:
         _agree((step.tile, *step.tiles), allocations, by_buffer)

@@ -42,7 +42,15 @@ from hbc.ir.ground.diag import InternalError, error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import GROUP, WARP
 from hbc.ir.lang.types import INDEX, Memory
-from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite, statements
+from hbc.ir.lang.walk import (
+    contains,
+    free_variables,
+    names_read,
+    nodes,
+    nodes_of,
+    rewrite,
+    statements,
+)
 
 MOST_THREADS = 1024
 SUFFIXES = ("", "_any_strides", "_by_threads")
@@ -240,7 +248,7 @@ def _parameters(
     read = free_variables(on_device(body)).union(*(free_variables(loop.start) for loop in loops))
     if loops[0].marks.resident is not None:
         read = read.union(*(free_variables(loop.extent) for loop in loops))
-    types = {n.name: n.type for n in nodes(nest) if isinstance(n, ir.Var) and n.type != INDEX}
+    types = {n.name: n.type for n in nodes_of(nest, ir.Var) if n.type != INDEX}
     names = sorted(
         unit.scope.find(v).text for v in read - {loop.var for loop in loops} - types.keys()
     )
@@ -250,7 +258,7 @@ def _parameters(
         values.append(text)
     inside = {n.buffer for n in statements(nest) if isinstance(n, ir.Allocate)}
     written = {n.buffer for n in statements(nest) if isinstance(n, ir.Store)}
-    touched = {n.buffer for n in nodes(nest) if isinstance(n, ir.Load | ir.Store | ir.Prefetch)}
+    touched = {n.buffer for n in nodes_of(nest, ir.Load, ir.Store, ir.Prefetch)}
     for buffer in (b for b in unit.buffers if b in touched - inside):
         held = unit.buffers[buffer]
         if held.memory is Memory.STACK:  # a table, which the whole file knows

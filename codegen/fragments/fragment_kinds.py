@@ -25,7 +25,7 @@ from hbc.ir.lang.types import (
     U8,
     DType,
 )  # fmt: skip
-from hbc.ir.lang.walk import nodes, statements
+from hbc.ir.lang.walk import nodes, nodes_of, statements
 from hbc.ir.meaning.fragment_layout import Numbers, elements_of
 
 _TYPES = {
@@ -131,7 +131,7 @@ def _together(body: ir.Stmt, tiles: frozenset[str]) -> Iterator[list[str]]:
     """The fragments that one statement computes elements of with those of others."""
     for n in nodes(body):
         if isinstance(n, ir.Store) and not isinstance(n.value, ir.Instruct):
-            read = [x.buffer for x in nodes(n) if isinstance(x, ir.Load) and x.buffer in tiles]
+            read = [x.buffer for x in nodes_of(n, ir.Load) if x.buffer in tiles]
             own = [n.buffer] if n.buffer in tiles else []
             if len(own) + len(read) > 1:
                 yield [*own, *read]

@@ -30,7 +30,15 @@ from hbc.ir.lang.build import add, and_, const_value, eq, mod, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import INDEX, Memory
-from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, statements, substitute_stmt
+from hbc.ir.lang.walk import (
+    block,
+    free_variables,
+    map_stmt,
+    nodes,
+    nodes_of,
+    statements,
+    substitute_stmt,
+)
 from hbc.ir.meaning.fragment_layout import position
 
 ACCESSES = (16, 8, 4)
@@ -120,7 +128,7 @@ class _Lanes:
 
     def touched(self, s: ir.Store) -> list[str]:
         """The fragments that a statement reads or writes."""
-        read = [n.buffer for n in nodes(s) if isinstance(n, ir.Load) and n.buffer in self.kinds]
+        read = [n.buffer for n in nodes_of(s, ir.Load) if n.buffer in self.kinds]
         return [s.buffer, *read] if s.buffer in self.kinds else read
 
     def smallest(self, names: Sequence[str]) -> FragmentKind:
@@ -259,7 +267,7 @@ class _Lanes:
     def memory(self, s: ir.Stmt) -> tuple[set[str], set[str]]:
         """The buffers that are read and written and no lane's own."""
         own = {n.buffer for n in statements(s) if isinstance(n, ir.Allocate)} | self.kinds.keys()
-        read = {n.buffer for n in nodes(s) if isinstance(n, ir.Load)}
+        read = {n.buffer for n in nodes_of(s, ir.Load)}
         return read - own, {n.buffer for n in statements(s) if isinstance(n, ir.Store)} - own
 
     def fresh(self, word: str) -> str:

@@ -21,7 +21,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary, floordiv
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, nodes, rewrite
+from hbc.ir.lang.walk import block, nodes_of, rewrite
 from hbc.ir.meaning.fragment_layout import Numbers
 from hbc.ir.passes.halves import widen_halves
 
@@ -58,7 +58,7 @@ def row_reduction(s: ir.Stmt, kinds: Mapping[str, FragmentKind]) -> RowReduction
         case ir.Store(value=ir.Binary(op=op, a=ir.Load() as old, b=ir.VectorReduce() as new)) if (
             new.op is op and (old.buffer, old.index) == (s.buffer, s.index)
         ):
-            read = [n.buffer for n in nodes(new) if isinstance(n, ir.Load) and n.buffer in kinds]
+            read = [n.buffer for n in nodes_of(new, ir.Load) if n.buffer in kinds]
             return RowReduction(s, op, new.value, kinds[read[0]]) if read else None
         case _:
             return None

@@ -29,6 +29,7 @@ from hbc.ir.lang.walk import (
     children,
     map_stmt,
     nodes,
+    nodes_of,
     rewrite,
     statements,
     substitute,
@@ -114,7 +115,7 @@ def _linked(
 
 
 def _touched(s: ir.Stmt) -> set[str]:
-    return {n.buffer for n in nodes(s) if isinstance(n, ir.Load | ir.Store)}
+    return {n.buffer for n in nodes_of(s, ir.Load, ir.Store)}
 
 
 def _accesses(n: ir.Node, lane: Lane | None) -> Iterator[tuple[ir.Load | ir.Store, Lane | None]]:

@@ -27,7 +27,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import BOOL, INDEX, TILES, DType, Memory
-from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, rewrite, substitute
+from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, nodes_of, rewrite, substitute
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.live_lanes import all_live
 
@@ -129,7 +129,7 @@ class _Work:
 
     def _store(self, s: ir.Store) -> ir.Stmt:
         """The loads of its value into registers, the value, and the store from there."""
-        loads = [n for n in nodes(s.value) if isinstance(n, ir.Load)]
+        loads = nodes_of(s.value, ir.Load)
         if not {s.buffer, *(n.buffer for n in loads)}.isdisjoint(self.tiles):
             return s
         element, lanes = s.value.type.element, s.value.type.lanes

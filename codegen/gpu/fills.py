@@ -14,7 +14,7 @@ from itertools import combinations
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, floordiv, lt, mod, mul, sub
-from hbc.ir.lang.walk import map_stmt, nodes, statements, substitute_stmt
+from hbc.ir.lang.walk import map_stmt, nodes, nodes_of, statements, substitute_stmt
 
 
 def only_fills(s: ir.Stmt) -> bool:
@@ -57,7 +57,7 @@ def perfect(s: ir.Stmt) -> tuple[list[ir.For], ir.Stmt]:
 
 
 def _names(s: ir.For) -> set[str]:
-    return {n.name for e in (s.start, s.extent) for n in nodes(e) if isinstance(n, ir.Var)}
+    return {n.name for e in (s.start, s.extent) for n in nodes_of(e, ir.Var)}
 
 
 def at_number(loops: Sequence[ir.For], number: ir.Expr, body: ir.Stmt) -> ir.Stmt:

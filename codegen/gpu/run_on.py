@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import children, map_stmt, nodes, statements
+from hbc.ir.lang.walk import children, map_stmt, nodes, nodes_of, statements
 
 
 @record
@@ -71,7 +71,7 @@ def _absorbed(rest: Sequence[ir.Stmt]) -> RunOn | None:
     first, last = waits[0], waits[-1]
     match body[last - 3 : last]:
         case [ir.Fence(sums=registers), ir.For() as nest, ir.CopyCommit(products=True)]:
-            read = {n.buffer for n in nodes(nest) if isinstance(n, ir.Load)}
+            read = {n.buffer for n in nodes_of(nest, ir.Load)}
         case _:
             return None
     outside = [s for n, s in enumerate(body) if n < first or n > last]

@@ -16,7 +16,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, statements, substitute_stmt
+from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes_of, statements, substitute_stmt
 
 _LOOPS = (ir.LoopKind.SERIAL, ir.LoopKind.LANE, ir.LoopKind.THREAD)
 
@@ -98,7 +98,7 @@ def _fill(s: ir.Stmt, shared: Collection[str]) -> _Fill | None:
     ):
         return None
     stored = _stored(s)
-    sources = frozenset(n.buffer for n in nodes(s) if isinstance(n, ir.Load))
+    sources = frozenset(n.buffer for n in nodes_of(s, ir.Load))
     if len(stored) != 1 or not stored.issubset(shared) or stored & sources:
         return None
     if any(isinstance(n, ir.Store) and (n.atomic or n.asynchronous) for n in statements(s)):

@@ -14,7 +14,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import maximum
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import DType, Memory
-from hbc.ir.lang.walk import map_stmt, nodes, rename_buffer, statements
+from hbc.ir.lang.walk import map_stmt, nodes_of, rename_buffer, statements
 
 
 def reuse_shared(kernel: Kernel) -> Kernel:
@@ -27,9 +27,7 @@ def _outside(s: ir.Stmt) -> ir.Stmt:
         return map_stmt(s, lambda e: e, _outside)
     if any(isinstance(x, ir.For) and x.kind is ir.LoopKind.BLOCK for x in statements(s.body)):
         return map_stmt(s, lambda e: e, _outside)
-    names = {
-        n.buffer for n in nodes(s) if isinstance(n, ir.Allocate | ir.Load | ir.Store | ir.Prefetch)
-    }
+    names = {n.buffer for n in nodes_of(s, ir.Allocate, ir.Load, ir.Store, ir.Prefetch)}
     slots = _Slots(names)
     body = slots.stmt(s.body, ())
     for a in reversed(slots.arrays):

@@ -18,7 +18,7 @@ from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS
 from hbc.ir.lang.types import TILES_OF_LANES
-from hbc.ir.lang.walk import block, map_stmt, nodes, rewrite, statements
+from hbc.ir.lang.walk import block, map_stmt, nodes, nodes_of, rewrite, statements
 
 Tiles = Mapping[str, ir.Allocate]
 
@@ -62,7 +62,7 @@ def _joined(
         return None
     if tiles[end.buffer].memory is not tiles[part].memory:
         return None
-    read = {n.buffer for n in nodes(rest) if isinstance(n, ir.Load)}
+    read = {n.buffer for n in nodes_of(rest, ir.Load)}
     for s in body[first + 1 : last]:
         stored = {n.buffer for n in statements(s) if isinstance(n, ir.Store)}
         if stored & read or _touches(s, {end.buffer}):

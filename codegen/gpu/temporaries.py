@@ -26,7 +26,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import WARP, Tiles, by_warps, thread_count, thread_loops, tiles_in
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
+from hbc.ir.lang.walk import children, map_stmt, nodes, nodes_of, rewrite, statements
 
 THREADS_A_BLOCK = 256
 ALIGNED = 32  # elements: slots begin at multiples of 32 bytes at least, which fragments ask for
@@ -163,7 +163,7 @@ class _Pass:
     def over_lanes(self, s: ir.Store) -> ir.Stmt:
         """A vector statement with its lanes spread over those of the warp."""
 
-        own = (n for n in nodes(s.value) if isinstance(n, ir.Load) and n.buffer == s.buffer)
+        own = (n for n in nodes_of(s.value, ir.Load) if n.buffer == s.buffer)
         if any(n.index != s.index for n in own):
             return self.lanes(1, lambda lane: s)  # all lanes are read before any is stored
         order = by_distance(s.index)

@@ -16,7 +16,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import broadcast, const_value
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import map_children, map_stmt, nodes, operands, statements
+from hbc.ir.lang.walk import map_children, map_stmt, nodes, nodes_of, operands, statements
 
 
 @record
@@ -86,7 +86,7 @@ def tile_step(s: ir.Stmt, tiles: Mapping[str, ir.Allocate]) -> TileStep | None:
                 if len(of) == len(args) and s.buffer in of:
                     return Product(s.buffer, s.value, of)
             case value if _is_elementwise(value, tiles):
-                used = (_whole_tile(n, tiles) for n in nodes(value) if isinstance(n, ir.Load))
+                used = (_whole_tile(n, tiles) for n in nodes_of(value, ir.Load))
                 return Change(s.buffer, value, tuple(dict.fromkeys(t for t in used if t)))
     raise InternalError(f"codegen: no instruction does this to the tile `{s.buffer}`")
 

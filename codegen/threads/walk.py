@@ -33,7 +33,7 @@ from hbc.ir.lang.launches import (
     tiles_in,
 )  # fmt: skip
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, children, map_stmt, nodes, statements, substitute
+from hbc.ir.lang.walk import block, children, map_stmt, nodes_of, statements, substitute
 
 _Key = tuple[int, int]  # of a statement and a place, by identity
 
@@ -321,7 +321,7 @@ class _InWarp(Walk):
 def _only_from_tiles(s: ir.Stmt, tiles: Tiles) -> set[str]:
     """The buffers of a nest that whole tiles are stored to, and nothing else is done with: which
     lane stores an element is the same each time."""
-    loads = {n.buffer for n in nodes(s) if isinstance(n, ir.Load)}
+    loads = {n.buffer for n in nodes_of(s, ir.Load)}
     stores = [n for n in statements(s) if isinstance(n, ir.Store)]
     own = {*tiles, *tiles_in(s)}
     other = {
@@ -352,7 +352,7 @@ def _each(waiting: Waiting, seen: Callable[[UnsyncedAccess], UnsyncedAccess]) ->
 def _read_by_products(s: ir.Stmt) -> Iterator[str]:
     for x in statements(s):
         if isinstance(x, ir.Store) and x.asynchronous and isinstance(x.value, ir.Instruct):
-            yield from (n.buffer for n in nodes(x.value) if isinstance(n, ir.Load))
+            yield from (n.buffer for n in nodes_of(x.value, ir.Load))
 
 
 def _joined(first: ir.Stmt | None, s: ir.Stmt) -> ir.Stmt:

@@ -15,7 +15,7 @@ from hbc.codegen.text.unit import Buffer, Unit
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import ramp
 from hbc.ir.lang.types import I64, Memory
-from hbc.ir.lang.walk import map_children, nodes, rewrite
+from hbc.ir.lang.walk import map_children, nodes, nodes_of, rewrite
 from hbc.ir.vectors.take import Take
 from hbc.ir.vectors.vector_width import widest_bits
 
@@ -64,7 +64,7 @@ def under_mask(part: ir.Expr, e: ir.Load) -> ir.Expr | None:
         return n
 
     value = rewrite(part, masked)
-    loads = (n for n in nodes(value) if isinstance(n, ir.Load) and n.type.lanes > 1)
+    loads = (n for n in nodes_of(value, ir.Load) if n.type.lanes > 1)
     return value if all(n.mask is not None for n in loads) else None
 
 

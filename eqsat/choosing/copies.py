@@ -27,7 +27,7 @@ from hbc.eqsat.tensors.tensor import (
 from hbc.ir.algebra.linear import Linear, linear, minus, plus, to_expr
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import block, map_stmt, nodes
+from hbc.ir.lang.walk import block, map_stmt, nodes_of
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
 MOST_LOOPS = 3  # that copies come from
@@ -68,7 +68,7 @@ def _copy(s: ir.Stmt, buffer: str) -> Copy | None:
     if not isinstance(s, ir.Store) or s.buffer != buffer:
         return None
     elements = constant_lanes(s.index)
-    own = (n for n in nodes(s.value) if isinstance(n, ir.Load) and n.buffer == buffer)
+    own = (n for n in nodes_of(s.value, ir.Load) if n.buffer == buffer)
     if elements is None or any(n.index != s.index for n in own):
         return None
     return Copy(s, *marked(s), frozenset(elements))

@@ -41,7 +41,7 @@ from hbc.eqsat.tensors.tensor import (
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.types import I64, DType
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes, nodes_of
 
 AS_OPERAND = (
     "where its values fit the type of an operand, give it a Func of that type, `compute_at` the loop "
@@ -112,9 +112,7 @@ def _of_products(summed: Tensor, count: int) -> Iterator[Row]:
 def not_a_tensor(why: NotTensorError, s: ir.Store, instructions: Sequence[Instruction]) -> Miss:
     """The same for a statement whose lanes have no strides."""
     usable = [i for i in instructions if selectable(i)]
-    used = [
-        n.type.element for n in nodes(s.value) if isinstance(n, ir.Load) and n.buffer != s.buffer
-    ]
+    used = [n.type.element for n in nodes_of(s.value, ir.Load) if n.buffer != s.buffer]
     name = by_types(s.value.type.element, used, usable)
     return _first(name, _of_lanes(why.part, s.value.type.lanes)) or without_strides(why, name)
 
@@ -125,7 +123,7 @@ def _of_lanes(part: ir.Expr, lanes: int) -> Iterator[Row]:
         "vectorize rows, columns and the reduction: `vectorize` both loops of the sums, in the update with "
         "`atomic().vectorize(k)` for the reduction too",
     )  # fmt: skip
-    total = next((n for n in nodes(part) if isinstance(n, ir.VectorReduce)), None)
+    total = next((n for n in nodes_of(part, ir.VectorReduce)), None)
     yield (
         total is not None and any(_multiplies(n) for n in nodes(total)),
         "its sums are equal along a vectorized loop, along which no factor moves", APART,
@@ -144,7 +142,7 @@ def without_strides(why: NotTensorError, name: str) -> Miss:
 
 
 def _of_index(index: ir.Expr) -> Iterator[Row]:
-    through = next((n.buffer for n in nodes(index) if isinstance(n, ir.Load)), "")
+    through = next((n.buffer for n in nodes_of(index, ir.Load)), "")
     yield (
         through != "", f"an operand is indexed through `{through}`",
         "give what is read a Func of its own, `compute_at` the loop around the products: it is then "

@@ -13,7 +13,7 @@ from hbc.eqsat.tiles.tiles import MovingTileError, Tile, TileShapeError
 from hbc.ir.ground.diag import Diagnostic, HbcError, NoSolutionError
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import free_variables, nodes, statements
+from hbc.ir.lang.walk import free_variables, nodes_of, statements
 from hbc.ir.vectors.lane_limit import MOST_LANES
 
 _WHERE = re.compile(r"\bwhere\s+([^\n;#]*[^\s;#])")
@@ -118,7 +118,7 @@ def open_loops(s: ir.Stmt, buffer: str) -> dict[str, ir.Store]:
         scopes = {n.buffer for n in statements(loop) if isinstance(n, ir.Allocate)}
         for store in statements(loop.body):
             if isinstance(store, ir.Store) and buffer not in scopes:
-                reads = (n for n in nodes(store.value) if isinstance(n, ir.Load))
+                reads = (n for n in nodes_of(store.value, ir.Load))
                 if any(n.buffer == buffer and loop.var in free_variables(n.index) for n in reads):
                     loops.setdefault(loop.var, store)
     return loops
@@ -155,9 +155,7 @@ def _moving(
 
 def refuse_wide(s: ir.Store, miss: Miss) -> None:
     """NoSolutionError for a sum of more lanes than ordinary vector code can have."""
-    lanes = max(
-        (n.value.type.lanes for n in nodes(s.value) if isinstance(n, ir.VectorReduce)), default=1
-    )
+    lanes = max((n.value.type.lanes for n in nodes_of(s.value, ir.VectorReduce)), default=1)
     if lanes > MOST_LANES:
         raise _no_solution(
             f"vectors of {lanes} lanes for `{s.buffer}`, and {MOST_LANES} are the most where no "

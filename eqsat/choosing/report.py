@@ -15,7 +15,7 @@ from hbc.ir.ground.diag import Diagnostic, Severity
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import free_variables, nodes
+from hbc.ir.lang.walk import free_variables, nodes_of
 
 Part = Literal["whole", "tail"]
 
@@ -71,7 +71,7 @@ def part_of(s: ir.Store, around: Iterable[ir.Stmt]) -> Part:
                 pass
     if not rests:
         return "whole"
-    masks = [s.mask, *(n.mask for n in nodes(s.value) if isinstance(n, ir.Load))]
+    masks = [s.mask, *(n.mask for n in nodes_of(s.value, ir.Load))]
     ends = (free_variables(m) for m in masks if m is not None)
     return "tail" if any(rests & names for names in ends) else "whole"
 

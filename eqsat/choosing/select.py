@@ -60,6 +60,7 @@ from hbc.ir.lang.walk import (
     contains,
     map_stmt,
     nodes,
+    nodes_of,
     operands,
     own_expressions,
     reads,
@@ -191,7 +192,7 @@ class _Selection:
 
     def adds_up(self, e: ir.Expr) -> bool:
         """Whether all that is summed in the expression are partial sums."""
-        summed = (n.value for n in nodes(e) if isinstance(n, ir.VectorReduce))
+        summed = (n.value for n in nodes_of(e, ir.VectorReduce))
         return all(isinstance(x, ir.Load) and x.buffer in self.partial for x in summed)
 
     def prove(self, s: ir.Store, statement: Statement, choice: Choice) -> None:
@@ -456,7 +457,7 @@ def _may_map(n: object) -> bool:
 
 
 def _stores_to(a: ir.Allocate) -> list[ir.Store]:
-    return [n for n in nodes(a.body) if isinstance(n, ir.Store) and n.buffer == a.buffer]
+    return [n for n in nodes_of(a.body, ir.Store) if n.buffer == a.buffer]
 
 
 def _is_sum(s: ir.Store) -> bool:

@@ -12,7 +12,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul, sub
 from hbc.ir.lang.types import I64
-from hbc.ir.lang.walk import free_variables, mentions, nodes, substitute
+from hbc.ir.lang.walk import free_variables, mentions, nodes_of, substitute
 
 NOMINAL = 256
 """The extent that is assumed where none is known."""
@@ -146,8 +146,8 @@ def _divisor(var: str, s: ir.Store) -> int:
     divisors = [
         int(e.b.value)
         for part in (s.index, s.value)
-        for e in nodes(part)
-        if isinstance(e, ir.Binary) and e.op in (ir.Op.DIV, ir.Op.MOD) and isinstance(e.b, ir.Const)
+        for e in nodes_of(part, ir.Binary)
+        if e.op in (ir.Op.DIV, ir.Op.MOD) and isinstance(e.b, ir.Const)
         and e.type.element == I64 and var in free_variables(e.a) and e.b.value > 1
     ]  # fmt: skip
     return min(divisors, default=0)

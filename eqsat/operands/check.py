@@ -25,6 +25,7 @@ from hbc.ir.lang.walk import (
     map_children,
     map_stmt,
     nodes,
+    nodes_of,
     substitute_stmt,
 )
 from hbc.ir.meaning.interp_buffers import InterpError, constant, holding
@@ -42,7 +43,7 @@ class CheckError(InternalError):
 
 def check(s: ir.Store, statement: Statement, choice: Choice) -> bool:
     """Whether the statement could be run, and then its choice does the same. Raises CheckError."""
-    if any(contains(n.index, ir.Load) for n in nodes(s) if isinstance(n, ir.Store | ir.Load)):
+    if any(contains(n.index, ir.Load) for n in nodes_of(s, ir.Store, ir.Load)):
         s, statement, choice = _at_places(s, statement, choice)
     made = 0
 
@@ -88,7 +89,7 @@ def _compare(
     """Runs both and compares what they store at the places."""
     extents = at.extents
     random = Random(7)  # NumPy's takes longer to import than to use
-    elements = {n.buffer: n.type.element for n in nodes(s) if isinstance(n, ir.Load)}
+    elements = {n.buffer: n.type.element for n in nodes_of(s, ir.Load)}
     elements[s.buffer] = s.value.type.element
     inputs = {b: _numbers(t, extents[b], random) for b, t in elements.items()}
     used = choice.plan.instruction

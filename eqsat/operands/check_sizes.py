@@ -15,7 +15,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import children, free_variables, nodes
+from hbc.ir.lang.walk import children, free_variables, nodes, nodes_of
 from hbc.ir.meaning.interp_value import Scope, number
 from hbc.ir.meaning.interp_value import value as lanes
 from hbc.ir.meaning.numpy_types import Array
@@ -53,8 +53,8 @@ def sizes(s: ir.Store, statement: Statement) -> Sizes | None:
     `np.errstate(all="ignore")`."""
     random = Random(7)
     touched = list(_touched(s, statement))
-    types = {n.name: n.type.element for n in nodes(s) if isinstance(n, ir.Var)}
-    strides = {v for n in nodes(s) if isinstance(n, ir.Ramp) for v in free_variables(n.stride)}
+    types = {n.name: n.type.element for n in nodes_of(s, ir.Var)}
+    strides = {v for n in nodes_of(s, ir.Ramp) for v in free_variables(n.stride)}
     of_rows = sorted(strides - _elsewhere(s, statement), reverse=True)
     for _ in range(TRIES):
         values = {

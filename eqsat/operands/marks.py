@@ -16,7 +16,7 @@ from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import map_children, nodes
+from hbc.ir.lang.walk import map_children, nodes_of
 
 
 def marked(s: ir.Store) -> tuple[ir.Store, dict[str, ir.Expr]]:
@@ -84,7 +84,7 @@ class Readings:
         """The store by `read`, which is called once for all that are alike and stand alike: with marks
         for places, and what these stand for."""
         alike, places = marked(s)
-        read_here = dict.fromkeys(n.buffer for n in nodes(s.value) if isinstance(n, ir.Load))
+        read_here = dict.fromkeys(n.buffer for n in nodes_of(s.value, ir.Load))
         own = {b: zeros[b] for b in read_here if b in zeros}
         key = alike, (tuple(own.items()), where)
         if key not in self.known:

@@ -30,7 +30,7 @@ from hbc.ir.lang.walk import (
     children,
     contains,
     free_variables,
-    nodes,
+    nodes_of,
     statements,
     substitute,
 )
@@ -313,7 +313,7 @@ def _condition(s: ir.If, inside: list[Frame]) -> ir.Expr | None:
 
 def _loaded(e: ir.Expr) -> Iterator[str]:
     """The buffers that an expression loads from, for a value or for an index."""
-    return (n.buffer for n in nodes(e) if isinstance(n, ir.Load))
+    return (n.buffer for n in nodes_of(e, ir.Load))
 
 
 def _has_load(e: ir.Expr) -> bool:

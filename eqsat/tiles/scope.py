@@ -42,6 +42,7 @@ from hbc.ir.lang.walk import (
     map_children,
     map_stmt,
     nodes,
+    nodes_of,
     own_expressions,
     statements,
 )
@@ -80,7 +81,7 @@ class TileScope:
             read: set[str] = set()
             written = {s.buffer} if isinstance(s, ir.Store) else set()
             for e in own_expressions(s):
-                read.update(n.buffer for n in nodes(e) if isinstance(n, ir.Load))
+                read.update(n.buffer for n in nodes_of(e, ir.Load))
             for _, r, w in map(self._accessed, inner_statements(s)):
                 read |= r
                 written |= w
@@ -387,9 +388,7 @@ def _indices(buffer: str, run: Sequence[ir.Stmt], stored: bool) -> Iterator[ir.E
             yield s.index
         if not stored:
             for e in own_expressions(s):
-                yield from (
-                    n.index for n in nodes(e) if isinstance(n, ir.Load) and n.buffer == buffer
-                )
+                yield from (n.index for n in nodes_of(e, ir.Load) if n.buffer == buffer)
 
 
 def _read_elements(s: ir.Allocate) -> Collection[int]:

@@ -22,7 +22,7 @@ from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.types import TILES_OF_LANES, DType, Memory
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes_of
 from hbc.ir.meaning.contraction import shape
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
@@ -109,12 +109,7 @@ class TileShapeError(Exception):
 
 def moving_loops(x: Read) -> tuple[str, ...]:
     """The loops outside of the statement on which depends which elements it reads."""
-    used = (
-        n.name
-        for e in (x.base, *(s for _, s in x.strides))
-        for n in nodes(e)
-        if isinstance(n, ir.Var)
-    )
+    used = (n.name for e in (x.base, *(s for _, s in x.strides)) for n in nodes_of(e, ir.Var))
     return tuple(dict.fromkeys(used))
 
 

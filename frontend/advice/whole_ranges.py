@@ -25,7 +25,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.walk import contains, free_variables, inner_statements, mentions, nodes
+from hbc.ir.lang.walk import contains, free_variables, inner_statements, mentions, nodes_of
 from hbc.ir.vectors.vector_masks import conjuncts
 
 FEW = 64  # iterations that are not worth a line
@@ -97,7 +97,7 @@ def _walked(around: Around) -> tuple[ir.For, ir.For] | None:
     """The outermost loop that a condition on data speaks of, and goes over all its iterations, with the loop
     that the data changes in."""
     for condition in around.conditions:
-        loads = [n for n in nodes(condition) if isinstance(n, ir.Load)]
+        loads = nodes_of(condition, ir.Load)
         inside = {v for n in loads for v in free_variables(n)}
         along = [
             x for x in around.loops

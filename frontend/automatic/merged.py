@@ -12,7 +12,7 @@ from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import mentions, nodes
+from hbc.ir.lang.walk import mentions, nodes_of
 
 COPIED = 16  # elements of a vector of the copy
 PIXELS = 4  # of them at a time
@@ -90,9 +90,9 @@ def _as_written(graph: Graph, s: Step, others: set[str]) -> str | None:
     func = next(f for f in graph.pipeline.funcs if f.name == s.func)
     assert s.update is not None
     value = func.updates[s.update].value
-    read = {n.name for n in nodes(value) if isinstance(n, ir.Access) and n.name != s.func} - others
+    read = {n.name for n in nodes_of(value, ir.Access) if n.name != s.func} - others
     return read.pop() if len(read) == 1 else None
 
 
 def _variables(i: ir.Expr, s: Step) -> list[str]:
-    return [n.name for n in nodes(i) if isinstance(n, ir.Var) and n.name in (*s.pure, *s.reduce)]
+    return [n.name for n in nodes_of(i, ir.Var) if n.name in (*s.pure, *s.reduce)]

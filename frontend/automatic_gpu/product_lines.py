@@ -10,7 +10,7 @@ from hbc.frontend.costs.graph import Graph
 from hbc.frontend.costs.inlining import cost_of
 from hbc.frontend.costs.moves import Move, move
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import mentions, nodes
+from hbc.ir.lang.walk import mentions, nodes_of
 
 CHEAP = 40.0  # operations of a factor that is computed where it is needed
 VECTOR = 16  # bytes that a thread copies at once
@@ -168,7 +168,7 @@ def index_names(a: ir.Access) -> tuple[str, ...]:
     """What a copy of an input calls its variables: as the first that each index mentions."""
     names: list[str] = []
     for d, index in enumerate(a.indices):
-        own = [n.name for n in nodes(index) if isinstance(n, ir.Var) and n.name not in names]
+        own = [n.name for n in nodes_of(index, ir.Var) if n.name not in names]
         names.append(own[0] if own else f"_{d}")
     return tuple(names)
 

@@ -20,7 +20,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, le, lt
 from hbc.ir.lang.types import BOOL, DType, Type
-from hbc.ir.lang.walk import free_variables, nodes
+from hbc.ir.lang.walk import free_variables, nodes_of
 
 OPERATORS = {
     "+=": ir.Op.ADD, "-=": ir.Op.ADD, "*=": ir.Op.MUL, "min=": ir.Op.MIN, "max=": ir.Op.MAX,
@@ -247,7 +247,7 @@ def _steps(here: ir.Expr, there: ir.Expr) -> str:
 
 
 def accesses_of(name: str, roots: Iterable[ir.Expr]) -> list[ir.Access]:
-    return [n for e in roots for n in nodes(e) if isinstance(n, ir.Access) and n.name == name]
+    return [n for e in roots for n in nodes_of(e, ir.Access) if n.name == name]
 
 
 def span_of(e: ir.Expr, otherwise: Span | None) -> Span | None:

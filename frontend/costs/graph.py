@@ -15,7 +15,7 @@ from hbc.frontend.plans.plan import stage_vars, step
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes_of
 
 UNKNOWN = 4096  # values of an index of which nothing is known
 
@@ -161,8 +161,8 @@ def steps_of(func: Func) -> tuple[Step, ...]:
             dict.fromkeys(
                 n
                 for e in stage_expressions(func, update)
-                for n in nodes(e)
-                if isinstance(n, ir.Access) and n.name != func.name
+                for n in nodes_of(e, ir.Access)
+                if n.name != func.name
             )
         )
         pure = stage_vars(func, u)

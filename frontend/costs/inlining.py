@@ -23,7 +23,7 @@ from hbc.frontend.plans.inline_limit import Formula, measure
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import nodes, rewrite, substitute
+from hbc.ir.lang.walk import nodes, nodes_of, rewrite, substitute
 
 # Vector operations, as far as they differ from one.
 _MATH = {ir.MathOp.SQRT: 6.0, ir.MathOp.FLOOR: 1.0, ir.MathOp.CEIL: 1.0, ir.MathOp.ROUND: 1.0,
@@ -207,7 +207,7 @@ def joint_is_cheap(
     (step,) = graph.readers(func.name)
     times = graph.iterations(step, graph.box(step.func))
     uses = [sum(a.name == name for a in step.reads) for name in group]
-    accesses = [n for f in group.values() for n in nodes(f.pure) if isinstance(n, ir.Access)]
+    accesses = [n for f in group.values() for n in nodes_of(f.pure, ir.Access)]
     work = sum(cost_of(f.pure, f.variables[-1]) for f in group.values())
     work -= READ * (len(accesses) - len({a.name for a in accesses}))
     apart = volume(graph.box(func.name)) * (work + keeping * len(group)) + times * READ * sum(uses)
@@ -216,7 +216,7 @@ def joint_is_cheap(
 
 def takes_elements(func: Func, graph: Graph, kept: Mapping[str, Func]) -> bool:
     """Whether the Func is made of elements at its own variables, of inputs and Funcs that are kept."""
-    reads = [n for n in nodes(func.pure) if isinstance(n, ir.Access)]
+    reads = nodes_of(func.pure, ir.Access)
     at = tuple(ir.Var(v) for v in func.variables)
     there = all(a.indices == at and (a.name in kept or a.name not in graph.funcs) for a in reads)
     return bool(reads) and there and not func.updates and func.name not in graph.outputs

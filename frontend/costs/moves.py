@@ -9,7 +9,7 @@ from fractions import Fraction
 from hbc.ir.algebra.form import Linear, coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import mentions, nodes
+from hbc.ir.lang.walk import mentions, nodes, nodes_of
 
 
 class Move(StrEnum):
@@ -111,9 +111,8 @@ def pieces(e: ir.Expr, loop: str) -> frozenset[int]:
     pieces of q of its values belong together."""
     return frozenset(
         int(n.b.value)
-        for n in nodes(e)
-        if isinstance(n, ir.Binary)
-        and n.op in (ir.Op.DIV, ir.Op.MOD)
+        for n in nodes_of(e, ir.Binary)
+        if n.op in (ir.Op.DIV, ir.Op.MOD)
         and isinstance(n.b, ir.Const)
         and isinstance(n.b.value, int)
         and n.b.value > 1

@@ -17,7 +17,7 @@ from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import is_polynomial, linear
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.walk import mentions, nodes
+from hbc.ir.lang.walk import mentions, nodes_of
 
 
 def innermost_variable(graph: Graph, func: Func, innermost: Mapping[str, str]) -> str | None:
@@ -31,7 +31,7 @@ def innermost_variable(graph: Graph, func: Func, innermost: Mapping[str, str]) -
     if known[-1] is None:
         return None  # few or many: that depends on sizes
     extents = [length(s) for s in graph.box(func.name)]
-    reads = [stored(n, graph, innermost) for n in nodes(func.pure) if isinstance(n, ir.Access)]
+    reads = [stored(n, graph, innermost) for n in nodes_of(func.pure, ir.Access)]
     lane = lane_variable(func.variables, extents, reads)
     readers = graph.readers(func.name)
     wanted = {v for s in readers for v in moving(func, s, _lanes_of(graph, s))}

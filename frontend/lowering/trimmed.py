@@ -28,6 +28,7 @@ from hbc.ir.lang.walk import (
     mentions,
     names_read,
     nodes,
+    nodes_of,
     statements,
     substitute_stmt,
 )
@@ -132,14 +133,14 @@ def _cut(
     s: ir.For, roots: Roots, around: Around, lasting: Collection[str]
 ) -> tuple[ir.For, list[tuple[str, ir.Expr]]]:
     """The loop and the names that it then has, with their values: where it begins, how long it is."""
-    stored = {n.buffer for n in nodes(s.body) if isinstance(n, ir.Store)}
+    stored = {n.buffer for n in nodes_of(s.body, ir.Store)}
     on_gpu = any(isinstance(x, ir.For) and x.kind in ir.GPU_LOOPS for x in statements(s.body))
     cuts = [
         c
         for c in _cuts(s.body, s.var, around.spans, around.lanes, lasting)
         if (contains(c.condition, ir.Load) or _relates(c, s.var, roots))
         and not (on_gpu and contains(c.end, ir.Load))
-        and stored.isdisjoint(n.buffer for n in nodes(c.end) if isinstance(n, ir.Load))
+        and stored.isdisjoint(n.buffer for n in nodes_of(c.end, ir.Load))
     ]
     if not cuts:
         return s, []

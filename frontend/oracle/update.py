@@ -38,7 +38,7 @@ from hbc.frontend.program.funcs import Func, Update, values_of
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.addends import addends, is_product
 from hbc.ir.lang.types import BOOL, DType
-from hbc.ir.lang.walk import nodes, rewrite, substitute
+from hbc.ir.lang.walk import nodes_of, rewrite, substitute
 
 MAX_ADDENDS = 1000
 """Sums of more are not taken apart. (Funcs that add Funcs may be sums of billions.)"""
@@ -83,7 +83,7 @@ def apart(func: Func, update: Update) -> Iterator[tuple[Func, Update]]:
             return n
 
         one = rewrite(value, own)
-        others = [n for n in nodes(one) if isinstance(n, ir.Access) and n.name == func.name]
+        others = [n for n in nodes_of(one, ir.Access) if n.name == func.name]
         alone = not any(n.part or n.name != part.name for n in others)
         op = one.op if isinstance(one, ir.Binary) and alone else None
         whole = replace(func, name=part.name, element=part.element, others=())

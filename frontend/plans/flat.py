@@ -20,7 +20,7 @@ from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, floordiv, mod, mul, sub
-from hbc.ir.lang.walk import mentions, nodes, rewrite, substitute
+from hbc.ir.lang.walk import mentions, nodes_of, rewrite, substitute
 
 
 @record
@@ -289,7 +289,7 @@ def _accesses(func: Func) -> list[ir.Access]:
     for u in func.updates:
         each += [u.value, *u.indices, *(() if u.condition is None else (u.condition,))]
         each += [e for r in u.reduce for e in (r.ends or ())]
-    return [n for e in each for n in nodes(e) if isinstance(n, ir.Access)]
+    return [n for e in each for n in nodes_of(e, ir.Access)]
 
 
 def _reductions(func: Func) -> list[str]:

@@ -12,7 +12,7 @@ from hbc.frontend.program.funcs import Func, Pipeline, Update
 from hbc.ir.ground.diag import did_you_mean, error
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import nodes, rewrite, substitute
+from hbc.ir.lang.walk import nodes_of, rewrite, substitute
 
 
 def wrapper_name(name: str, consumer: str) -> str:
@@ -121,9 +121,7 @@ def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | Non
 def _index_names(access: ir.Access) -> tuple[str, ...]:
     names: list[str] = []
     for d, index in enumerate(access.indices):
-        names_of_index = [
-            n.name for n in nodes(index) if isinstance(n, ir.Var) and n.name not in names
-        ]
+        names_of_index = [n.name for n in nodes_of(index, ir.Var) if n.name not in names]
         names.append(names_of_index[0] if names_of_index else f"_{d}")
     return tuple(names)
 
@@ -136,4 +134,4 @@ def _expressions(func: Func) -> list[ir.Expr]:
 
 
 def _accesses(e: ir.Expr, name: str | None = None) -> list[ir.Access]:
-    return [n for n in nodes(e) if isinstance(n, ir.Access) and name in (None, n.array)]
+    return [n for n in nodes_of(e, ir.Access) if name in (None, n.array)]

@@ -16,7 +16,7 @@ from hbc.frontend.text.giants import LONGEST
 from hbc.ir.ground.diag import error
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import children, nodes
+from hbc.ir.lang.walk import children, nodes_of
 
 # A formula of so many nodes compiles in some ten seconds. Long sums are reductions.
 DEEPEST = 400
@@ -64,7 +64,7 @@ def kept_apart(
     for func in funcs:
         updates = (None, *range(len(func.updates)))
         expressions = [e for u in updates for e in stage_expressions(func, u)]
-        read = {n.name for e in expressions for n in nodes(e) if isinstance(n, ir.Access)}
+        read = {n.name for e in expressions for n in nodes_of(e, ir.Access)}
         while any(_is_giant(measure(e, inlined), longest) for e in expressions):
             left = [name for name in sorted(read) if name in inlined]
             if not left:

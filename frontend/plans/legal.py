@@ -26,7 +26,7 @@ from hbc.frontend.program.funcs import Func, Update
 from hbc.ir.ground.diag import Diagnostic, Note, error
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes, nodes_of
 
 
 def is_reorderable(func: Func, update: Update) -> bool:
@@ -199,7 +199,7 @@ def accesses_in(e: ir.Expr) -> tuple[ir.Access, ...]:
     if known is None:
         if len(_accesses) >= MOST_REMEMBERED:
             _accesses.clear()
-        known = e, tuple([n for n in nodes(e) if isinstance(n, ir.Access)])
+        known = e, tuple(nodes_of(e, ir.Access))
         _accesses[id(e)] = known
     return known[1]
 

@@ -15,7 +15,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes_of
 
 
 class Tail(StrEnum):
@@ -241,7 +241,7 @@ def is_associative(func: Func, update: Update) -> bool:
     """`f[i] op= term`, op associative, and the term does not read f: any order will do."""
     if update.op not in ir.ASSOCIATIVE:
         return False
-    reads = [n for n in nodes(update.value) if isinstance(n, ir.Access) and n.name == func.name]
+    reads = [n for n in nodes_of(update.value, ir.Access) if n.name == func.name]
     return len(reads) == 1 and reads[0].indices == update.indices
 
 
@@ -257,8 +257,8 @@ def scan_distances(func: Func, update: Update, r: ReduceVar) -> tuple[int, ...] 
     reads = [
         n.indices
         for e in (update.value, *update.indices)
-        for n in nodes(e)
-        if isinstance(n, ir.Access) and n.name == func.name
+        for n in nodes_of(e, ir.Access)
+        if n.name == func.name
     ]
     for d, index in enumerate(update.indices):
         if isinstance(index, ir.Var) and index.name == r.name:

@@ -14,7 +14,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
-from hbc.ir.lang.walk import free_variables, nodes
+from hbc.ir.lang.walk import free_variables, nodes_of
 
 
 def requirement(clauses: Clauses, message: str, span: Span | None) -> Requirement:
@@ -49,12 +49,12 @@ def leaves(access: ir.Access, at: int, below: bool, clauses: Clauses, extent: Li
 def report_unbounded(access: ir.Access, at: int, scope: Scope) -> None:
     """An index of which nothing is known."""
     index = access.indices[at]
-    through = [n.name for n in nodes(index) if isinstance(n, ir.Access)]
+    through = [n.name for n in nodes_of(index, ir.Access)]
     shown = written(access)
     if through:
         extent = _extent(access.name, at, scope)
         last = f"{int(extent) - 1}" if extent.isdigit() else f"{extent} - 1"
-        source = next(n for n in nodes(index) if isinstance(n, ir.Access))
+        source = next(n for n in nodes_of(index, ir.Access))
         hint = f"write `clamp(..., 0, {last})`"
         if source.type.element.is_int and through[0] not in scope.bounds:
             hint += f", or promise it: `bound {through[0]} in 0 .. {extent}`"
@@ -106,7 +106,7 @@ def hint(
     read, an index that stops at the ends."""
     index = access.indices[at]
     last = shown(shifted(extent, -1))
-    through = next((n for n in nodes(index) if isinstance(n, ir.Access) and n.indices), None)
+    through = next((n for n in nodes_of(index, ir.Access) if n.indices), None)
     if through is not None:
         promise = f"`bound {through.name} in 0 .. {shown(extent)}`"
         if through.name in scope.bounds:

@@ -34,7 +34,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
-from hbc.ir.lang.walk import children, nodes
+from hbc.ir.lang.walk import children, nodes_of
 
 
 @dataclass(slots=True)
@@ -220,7 +220,7 @@ def own(f: Func, u: Update, proof: Proof) -> None:
 
 
 def accesses(e: ir.Expr) -> list[ir.Access]:
-    return [n for n in nodes(e) if isinstance(n, ir.Access)]
+    return list(nodes_of(e, ir.Access))
 
 
 def walk(e: ir.Node, place: Place, f: Func, proof: Proof) -> None:

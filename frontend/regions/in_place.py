@@ -25,6 +25,7 @@ from hbc.ir.lang.walk import (
     inner_statements,
     names_read,
     nodes,
+    nodes_of,
     own_expressions,
     rename_buffer,
     rewrite,
@@ -135,7 +136,7 @@ def _touches(
 
     if not stores:
         for e in own_expressions(s):
-            found = (n for n in nodes(e) if isinstance(n, ir.Load) and n.buffer == buffer)
+            found = (n for n in nodes_of(e, ir.Load) if n.buffer == buffer)
             yield from (touch(n.index, n.span) for n in found)
     match s:
         case ir.Store() if stores and s.buffer == buffer:
@@ -281,8 +282,8 @@ def _equal(var: str, store: Touch, load: Touch, equal: set[str]) -> bool:
     pairs = dict.fromkeys(
         (n.a, n.b)
         for e in (*load.at, *store.at)
-        for n in nodes(e)
-        if isinstance(n, ir.Binary) and n.op in DIGITS and n.type == INDEX
+        for n in nodes_of(e, ir.Binary)
+        if n.op in DIGITS and n.type == INDEX
     )
     left = [p for p in pairs if not names_read(p[1]) & (store.ranges.keys() - equal)]
     found = True

@@ -39,6 +39,7 @@ from hbc.ir.lang.walk import (
     map_stmt,
     mentions,
     nodes,
+    nodes_of,
     own_expressions,
 )
 
@@ -183,9 +184,7 @@ def _without(ranges: Ranges, name: str) -> Ranges:
 def _bound(s: ir.Stmt) -> frozenset[str]:
     """All names that are bound in the statement."""
     found = (
-        n.var if isinstance(n, ir.For) else n.name
-        for n in nodes(s)
-        if isinstance(n, ir.For | ir.LetStmt | ir.Let)
+        n.var if isinstance(n, ir.For) else n.name for n in nodes_of(s, ir.For, ir.LetStmt, ir.Let)
     )
     return frozenset(found)
 

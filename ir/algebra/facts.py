@@ -96,7 +96,11 @@ class Facts:
         """These facts where the condition holds. What it says of memory is not taken: a store may
         change it."""
         new = tuple(f for f in implied(condition) if not any(_loads(a) for a, _ in f.terms))
-        return Facts(self.ranges, (*self.known, *new)) if new else self
+        if not new:
+            return self
+        inner = Facts(self.ranges, (*self.known, *new))
+        inner.mentioned.update(self.names(), *map(_names_of, new))
+        return inner
 
     def forget(self, name: str) -> Facts:
         """What these facts say of other names, where `name` is bound anew."""

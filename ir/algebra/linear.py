@@ -145,14 +145,17 @@ def is_polynomial(e: ir.Expr) -> bool:
     their ranges makes it no simpler than `canonical` does."""
     stack = [e]
     while stack:
-        match stack.pop():
-            case ir.Var() | ir.Const():
-                pass
-            case ir.Binary(op=ir.Op.ADD | ir.Op.SUB | ir.Op.MUL, a=a, b=b):
-                stack += (a, b)
-            case _:
+        top = stack.pop()
+        if top.__class__ is ir.Binary:
+            if top.op not in _OF_POLYNOMIALS:
                 return False
+            stack += (top.a, top.b)
+        elif top.__class__ is not ir.Var and top.__class__ is not ir.Const:
+            return False
     return True
+
+
+_OF_POLYNOMIALS: Final = (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL)
 
 
 def difference(a: ir.Expr, b: ir.Expr) -> int | None:

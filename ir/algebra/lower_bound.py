@@ -13,6 +13,7 @@ from typing import Final
 from hbc.ir.algebra.division import quotient
 from hbc.ir.algebra.extremes import extreme
 from hbc.ir.algebra.facts import Facts
+from hbc.ir.algebra.form import MOST_REMEMBERED
 from hbc.ir.algebra.linear import (
     Linear,
     factors,
@@ -161,11 +162,24 @@ def _rank(key: str, atom: ir.Expr, s: Search) -> int:
     known = ranks.get(key)
     if known is None:
         known = -1
-        for name in names_read(atom, buffers=True):
+        for name in _names_in(key, atom):
             if name in facts.rank and (not s.symbolic or facts.ranges[name].goes):
                 known = max(known, facts.rank[name])
         ranks[key] = known
     return known
+
+
+def _names_in(key: str, atom: ir.Expr) -> frozenset[str]:
+    """The variables and buffers of the atom of that key, whatever is known of them."""
+    names = _names.get(key)
+    if names is None:
+        if len(_names) >= MOST_REMEMBERED:
+            _names.clear()
+        names = _names[key] = frozenset(names_read(atom, buffers=True))
+    return names
+
+
+_names: Final[dict[str, frozenset[str]]] = {}
 
 
 def _buffer(n: object) -> str | None:

@@ -32,7 +32,7 @@ from hbc.ir.lang.walk import (
     map_children,
     map_stmt,
     mentions,
-    nodes,
+    nodes_of,
     reads,
     substitute,
     substitute_stmt,
@@ -382,8 +382,8 @@ def _same_places(s: ir.Stmt, lane: str) -> set[tuple[str, ir.Expr]]:
     """The places in memory that do not change with a variable."""
     return {
         (n.buffer, n.index)
-        for n in nodes(s)
-        if isinstance(n, ir.Load | ir.Store) and lane not in free_variables(n.index)
+        for n in nodes_of(s, ir.Load, ir.Store)
+        if lane not in free_variables(n.index)
     }
 
 

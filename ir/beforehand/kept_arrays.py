@@ -19,7 +19,7 @@ from hbc.ir.lang.walk import (
     block,
     free_variables,
     map_stmt,
-    nodes,
+    nodes_of,
     rename_buffer,
     statements,
     substitute,
@@ -184,7 +184,7 @@ def stored(s: ir.Stmt) -> set[str]:
 
 
 def loaded(n: ir.Node) -> set[str]:
-    return {x.buffer for x in nodes(n) if isinstance(x, ir.Load | ir.Prefetch)}
+    return {x.buffer for x in nodes_of(n, ir.Load, ir.Prefetch)}
 
 
 def is_empty(s: ir.Stmt) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import inner_statements, nodes, own_expressions, statements
+from hbc.ir.lang.walk import inner_statements, nodes_of, own_expressions, statements
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Accesses:
         return self._buffers[id(s)]
 
     def _named(self, s: ir.Stmt) -> frozenset[str]:
-        own = {n.buffer for e in own_expressions(s) for n in nodes(e) if isinstance(n, ir.Load)}
+        own = {n.buffer for e in own_expressions(s) for n in nodes_of(e, ir.Load)}
         if isinstance(s, ir.Allocate | ir.Store | ir.Prefetch):
             own.add(s.buffer)
         below = [self._buffers[id(t)] for t in inner_statements(s)]
@@ -46,7 +46,7 @@ class Accesses:
         while pending:
             t, scope = pending.pop()
             accesses: list[ir.Load | ir.Store] = [t] if isinstance(t, ir.Store) else []
-            accesses += [n for e in own_expressions(t) for n in nodes(e) if isinstance(n, ir.Load)]
+            accesses += [n for e in own_expressions(t) for n in nodes_of(e, ir.Load)]
             for n in accesses:
                 if n.buffer in scope:
                     scope[n.buffer].append(n)

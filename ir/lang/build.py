@@ -13,7 +13,7 @@ from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.operators import FIXED_POINT
 from hbc.ir.lang.types import INDEX, DType, Kind, Type
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes_of
 
 Operand = ir.Expr | int | float
 
@@ -28,8 +28,14 @@ COMMUTES = frozenset(
 )
 
 
+_PLAIN = 1 << 63  # no number below is changed
+_NUMBER = (int, float)  # a tuple, since to unite types takes long
+
+
 def const(value: int | float | bool, type: Type | DType = INDEX) -> ir.Expr:
     """A literal, converted as `Cast` converts; a Broadcast of it for a vector type."""
+    if type is INDEX and value.__class__ is int and -_PLAIN <= value < _PLAIN:
+        return ir.const_index(value)
     element = type if isinstance(type, DType) else type.element
     lanes = 1 if isinstance(type, DType) else type.lanes
     scalar = ir.Const(_in_range(value, element), Type(element))
@@ -38,9 +44,9 @@ def const(value: int | float | bool, type: Type | DType = INDEX) -> ir.Expr:
 
 def const_value(e: ir.Expr) -> int | float | bool | None:
     """The value of a literal or of a broadcast literal."""
-    while isinstance(e, ir.Broadcast):
+    while e.__class__ is ir.Broadcast:
         e = e.value
-    return e.value if isinstance(e, ir.Const) else None
+    return e.value if e.__class__ is ir.Const else None
 
 
 def same(a: ir.Expr, b: ir.Expr) -> bool:
@@ -240,13 +246,15 @@ def _with_itself(op: ir.Op, x: ir.Expr, y: ir.Expr) -> ir.Expr | None:
 
 def _alike(a: Operand, b: Operand) -> tuple[ir.Expr, ir.Expr]:
     """Both as expressions with as many lanes."""
-    if isinstance(a, int | float):
-        if isinstance(b, int | float):
+    if isinstance(a, _NUMBER):
+        if isinstance(b, _NUMBER):
             a, b = const(a), const(b)
         else:
             a = const(a, b.type.element)
-    elif isinstance(b, int | float):
+    elif isinstance(b, _NUMBER):
         b = const(b, a.type.element)
+    elif a.type is b.type:
+        return a, b
     lanes = max(a.type.lanes, b.type.lanes)
     return _widen(a, lanes), _widen(b, lanes)
 
@@ -265,8 +273,4 @@ def _in_range(value: int | float | bool, element: DType) -> int | float | bool:
 
 def _signs(e: ir.Expr) -> list[float]:
     """The signs of the float literals, in reading order."""
-    return [
-        math.copysign(1, n.value)
-        for n in nodes(e)
-        if isinstance(n, ir.Const) and isinstance(n.value, float)
-    ]
+    return [math.copysign(1, n.value) for n in nodes_of(e, ir.Const) if isinstance(n.value, float)]

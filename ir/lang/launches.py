@@ -9,7 +9,7 @@ from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import FRAGMENT_LANES, TILES
-from hbc.ir.lang.walk import children, nodes, statements
+from hbc.ir.lang.walk import children, nodes_of, statements
 
 WARP = 32  # lanes
 GROUP = max(FRAGMENT_LANES.values())  # lanes of the warps that hold the largest fragments together
@@ -57,7 +57,7 @@ def lanes_of(nest: ir.Stmt, tiles: Tiles = _NONE) -> int:
             case ir.Allocate(memory=memory) if memory in TILES:
                 most = max(most, FRAGMENT_LANES.get(memory, 1))
             case ir.Store(buffer=buffer, value=value):
-                read = (n.buffer for n in nodes(value) if isinstance(n, ir.Load))
+                read = (n.buffer for n in nodes_of(value, ir.Load))
                 most = max(most, *(tiles.get(b, 1) for b in (buffer, *read)))
             case _:
                 pass
@@ -99,7 +99,7 @@ def _host(s: ir.Stmt, tiles: Tiles) -> None:
 
 
 def _without_data(s: ir.Stmt, *values: ir.Node) -> None:
-    read = [n for v in values for n in nodes(v) if isinstance(n, ir.Load)]
+    read = [n for v in values for n in nodes_of(v, ir.Load)]
     if read:
         raise error(
             f"what the blocks are to do depends on `{read[0].buffer}`, which is on the GPU",

@@ -5,9 +5,9 @@ A rewrite that changes nothing returns the same object, so passes can test `is`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, TypeVar, overload
 
 from hbc.ir.ground.tree import children_by_class, map_by_class
 from hbc.ir.lang import nodes as ir
@@ -88,6 +88,53 @@ MOST_LISTED: Final = 8
 _listed: Final[dict[int, list[ir.Node]]] = {}
 """By the id of a statement that others are in, which is the first of the list, what `nodes` gives: more than
 half of what it gives for a GPU is of a body that it has walked just before."""
+
+
+_A = TypeVar("_A", bound=ir.Node)
+_B = TypeVar("_B", bound=ir.Node)
+_C = TypeVar("_C", bound=ir.Node)
+_D = TypeVar("_D", bound=ir.Node)
+
+
+@overload
+def nodes_of(n: ir.Node, kind: type[_A], /) -> Sequence[_A]: ...
+@overload
+def nodes_of(n: ir.Node, kind: type[_A], other: type[_B], /) -> Sequence[_A | _B]: ...
+@overload
+def nodes_of(
+    n: ir.Node, kind: type[_A], other: type[_B], third: type[_C], /
+) -> Sequence[_A | _B | _C]: ...
+@overload
+def nodes_of(
+    n: ir.Node, kind: type[_A], other: type[_B], third: type[_C], fourth: type[_D], /
+) -> Sequence[_A | _B | _C | _D]: ...
+def nodes_of(n: ir.Node, *kinds: type[Any]) -> Sequence[Any]:
+    """Those of `nodes` that are of these classes. Of statements that others are in they are sorted by class
+    once: passes ask one after the other for loads, stores, allocations of a whole body."""
+    if type(n) not in _LARGE:
+        return [below for below in _below(n) if type(below) in kinds]
+    by_kind = _sorted(n)
+    held = [by_kind[kind] for kind in kinds if kind in by_kind]
+    if len(held) < 2:
+        return held[0] if held else ()
+    return [below for below in nodes(n) if type(below) in kinds]
+
+
+def _sorted(n: ir.Node) -> Mapping[type[ir.Node], list[ir.Node]]:
+    known = _by_kind.pop(id(n), None)
+    if known is None:
+        by_kind: dict[type[ir.Node], list[ir.Node]] = {}
+        for below in nodes(n):
+            by_kind.setdefault(type(below), []).append(below)
+        known = n, by_kind
+        if len(_by_kind) >= MOST_LISTED:
+            oldest, *_ = tuple(_by_kind)
+            _by_kind.pop(oldest, None)
+    _by_kind[id(n)] = known
+    return known[1]
+
+
+_by_kind: Final[dict[int, tuple[ir.Node, dict[type[ir.Node], list[ir.Node]]]]] = {}
 
 
 def _below(n: ir.Node) -> Iterator[ir.Node]:

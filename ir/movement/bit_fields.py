@@ -19,7 +19,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, broadcast, cast, const, const_value, ramp, select
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import I32, U8, U32, Memory
-from hbc.ir.lang.walk import map_children, nodes, rewrite_stmt
+from hbc.ir.lang.walk import map_children, nodes_of, rewrite_stmt
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.take import constants
 
@@ -41,8 +41,8 @@ class _Field:
 def bit_fields(kernel: Kernel) -> Kernel:
     """The kernel with such fields taken so."""
     registers = frozenset(
-        n.buffer for n in nodes(kernel.body)
-        if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
+        n.buffer for n in nodes_of(kernel.body, ir.Allocate)
+        if n.memory is Memory.REGISTER
     )  # fmt: skip
 
     def fields(e: ir.Expr) -> ir.Expr:

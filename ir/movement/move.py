@@ -20,7 +20,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import TILES
-from hbc.ir.lang.walk import map_stmt, nodes, statements
+from hbc.ir.lang.walk import map_stmt, nodes_of, statements
 from hbc.ir.movement.chain import Movement
 from hbc.ir.movement.items import Bind, Registers, items_of, statement
 from hbc.ir.movement.library import WIDTHS
@@ -44,7 +44,7 @@ def move(
     widths = tuple(w for w in WIDTHS.get(target.machine, ()) if w <= target.vector_bits)
     if not widths:
         return kernel
-    accesses = (n for n in nodes(kernel.body) if isinstance(n, ir.Load | ir.Store))
+    accesses = (n for n in nodes_of(kernel.body, ir.Load, ir.Store))
     if not any(is_apart(a, (NARROW, *widths)) for a in accesses):
         return kernel
     allocated = [s for s in statements(kernel.body) if isinstance(s, ir.Allocate)]

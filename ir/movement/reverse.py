@@ -20,7 +20,7 @@ from hbc.ir.lang.build import const_value
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import BOOL
-from hbc.ir.lang.walk import map_stmt, nodes, statements
+from hbc.ir.lang.walk import map_stmt, nodes, nodes_of, statements
 from hbc.ir.movement.chain import Chain, Movement
 from hbc.ir.movement.items import statement
 from hbc.ir.movement.library import WIDTHS, known_chain, library_of
@@ -106,7 +106,7 @@ class _Reverse:
 
 def _vectors(value: ir.Expr) -> Iterator[ir.Load]:
     """The loads of vectors, those of one place once."""
-    found = (n for n in nodes(value) if isinstance(n, ir.Load) and n.type.lanes > 1)
+    found = (n for n in nodes_of(value, ir.Load) if n.type.lanes > 1)
     yield from dict.fromkeys(found)
 
 

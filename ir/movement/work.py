@@ -9,7 +9,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import DType
-from hbc.ir.lang.walk import nodes, statements
+from hbc.ir.lang.walk import nodes_of, statements
 from hbc.ir.movement.chain import Chain, Movement, coarse
 from hbc.ir.movement.items import Bind, Item, Registers
 from hbc.ir.movement.library import known_chain, library_of
@@ -50,7 +50,7 @@ class Work:
         """Whether a tile is loaded or stored: its instructions reach the rows themselves."""
         if not self.tiles or not isinstance(item, ir.Store):
             return False
-        read = (n.buffer for n in nodes(item.value) if isinstance(n, ir.Load))
+        read = (n.buffer for n in nodes_of(item.value, ir.Load))
         return not self.tiles.isdisjoint((item.buffer, *read))
 
     def is_readable(self, group: Sequence[Access], plan: Plan) -> bool:

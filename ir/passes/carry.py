@@ -21,7 +21,7 @@ from hbc.ir.lang.build import const_value, gt, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, rewrite, substitute
+from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes_of, rewrite, substitute
 
 MOST_KEPT = 4  # iterations
 
@@ -30,8 +30,7 @@ def carry(kernel: Kernel, threads: bool) -> Kernel:
     """The kernel with its scans made so; with `threads` only those of a GPU's threads."""
     taken = {
         n.buffer if isinstance(n, ir.Allocate) else n.name
-        for n in nodes(kernel.body)
-        if isinstance(n, ir.Allocate | ir.LetStmt | ir.Var)
+        for n in nodes_of(kernel.body, ir.Allocate, ir.LetStmt, ir.Var)
     }
     taken |= {a.name for a in kernel.arguments} | {t.name for t in kernel.tables}
     return kernel.map_body(lambda s: _walk(s, taken, not threads, threads))
@@ -51,7 +50,7 @@ def _walk(s: ir.Stmt, taken: set[str], here: bool, threads: bool) -> ir.Stmt:
 
 def _summed(loop: ir.For, store: ir.Store, taken: set[str]) -> ir.Stmt | None:
     """The loop with the one element that it goes on changing in a register; None where it has none."""
-    own = [n for n in nodes(store.value) if isinstance(n, ir.Load) and n.buffer == store.buffer]
+    own = [n for n in nodes_of(store.value, ir.Load) if n.buffer == store.buffer]
     moves = loop.var in free_variables(store.index)
     plain = store.mask is None and store.value.type.lanes == 1
     if moves or not own or not plain or any(n.index != store.index or n.mask for n in own):
@@ -132,15 +131,14 @@ def _in_register(loop: ir.For, kept: ir.Load, count: int, body: ir.Stmt) -> ir.S
 
 def _looks_back(loop: ir.For, store: ir.Store) -> Mapping[ir.Expr, int]:
     """How many iterations ago what each load reads was stored; of no load where one reads otherwise."""
-    inside = [*nodes(loop.body)]
-    own = {n.name for n in inside if isinstance(n, ir.LetStmt)}
-    own |= {n.var for n in inside if isinstance(n, ir.For)}
-    stores = [n for n in inside if isinstance(n, ir.Store) and n.buffer == store.buffer]
+    own = {n.name for n in nodes_of(loop.body, ir.LetStmt)}
+    own |= {n.var for n in nodes_of(loop.body, ir.For)}
+    stores = [n for n in nodes_of(loop.body, ir.Store) if n.buffer == store.buffer]
     if len(stores) > 1 or not own.isdisjoint(free_variables(store.index)):
         return {}
     # What an iteration may not read may not be there on entry.
-    perhaps = (n for part in inside if isinstance(part, ir.If | ir.For) for n in nodes(part))
-    if any(isinstance(n, ir.Load) and n.buffer == store.buffer for n in perhaps):
+    perhaps = (n for part in nodes_of(loop.body, ir.If, ir.For) for n in nodes_of(part, ir.Load))
+    if any(n.buffer == store.buffer for n in perhaps):
         return {}
     first, lanes = _first(store.index), store.value.type.lanes
     if first is None or store.mask is not None or store.asynchronous or store.atomic is not None:
@@ -149,8 +147,8 @@ def _looks_back(loop: ir.For, store: ir.Store) -> Mapping[ir.Expr, int]:
     if steps.terms or abs(steps.constant) < lanes:  # or the next vector covers some of this one
         return {}
     distances: dict[ir.Expr, int] = {}
-    for n in inside:
-        if not isinstance(n, ir.Load) or n.buffer != store.buffer:
+    for n in nodes_of(loop.body, ir.Load):
+        if n.buffer != store.buffer:
             continue
         at = _first(n.index) if n.type == store.value.type else None
         if at is None or n.mask is not None:

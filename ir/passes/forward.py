@@ -27,6 +27,7 @@ from hbc.ir.lang.walk import (
     map_children,
     map_stmt,
     nodes,
+    nodes_of,
     rewrite_stmt,
     statements,
 )
@@ -194,7 +195,7 @@ def _reads(s: ir.Stmt, buffer: str, tiles: frozenset[str]) -> list[ir.Load] | No
                 return None
             loads += inner
         else:
-            loads += [n for n in nodes(part) if isinstance(n, ir.Load) and n.buffer == buffer]
+            loads += [n for n in nodes_of(part, ir.Load) if n.buffer == buffer]
     filled = isinstance(s, ir.Store) and s.buffer in tiles
     return None if loads and filled else loads
 

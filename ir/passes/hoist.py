@@ -30,7 +30,7 @@ from hbc.ir.lang.walk import (
     block,
     contains,
     free_variables,
-    nodes,
+    nodes_of,
     own_expressions,
     statements,
     substitute,
@@ -155,7 +155,7 @@ def _stack_bytes(a: ir.Allocate) -> int:
 
 
 def _loads(s: ir.Store) -> set[str]:
-    return {n.buffer for e in own_expressions(s) for n in nodes(e) if isinstance(n, ir.Load)}
+    return {n.buffer for e in own_expressions(s) for n in nodes_of(e, ir.Load)}
 
 
 def _hoisted(s: ir.Stmt, scope: _Scope) -> ir.Stmt:

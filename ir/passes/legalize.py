@@ -87,15 +87,15 @@ class _Legalize:
         return self._piece(rewrite(e, _plain), tuple(range(e.type.lanes)))
 
     def _piece(self, e: ir.Expr, picks: Picks) -> ir.Expr:
-        piece = self.take(e, picks)
-        if not self.bits:
-            return rewrite(piece, self._without_dead_loads)
-        return rewrite(piece, lambda c: self._without_dead_loads(narrow_masks(c, self.bits)))
+        return rewrite(self.take(e, picks), self._masked)
 
-    def _without_dead_loads(self, e: ir.Expr) -> ir.Expr:
-        """Zeros where no lane of a load is live."""
-        if isinstance(e, ir.Load) and e.mask is not None and prove(e.mask, self.facts) is False:
-            return const(False if e.type.element == BOOL else 0, e.type)
+    def _masked(self, e: ir.Expr) -> ir.Expr:
+        """Masks in their narrow form, and zeros where no lane of a load is live."""
+        if isinstance(e, ir.Load):
+            if e.mask is not None and prove(e.mask, self.facts) is False:
+                return const(False if e.type.element == BOOL else 0, e.type)
+        elif isinstance(e, ir.Binary) and self.bits:
+            return narrow_masks(e, self.bits)
         return e
 
     def _store(self, s: ir.Store) -> ir.Stmt:

@@ -18,7 +18,7 @@ from hbc.ir.ground.counted import listed
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import maximum
-from hbc.ir.lang.walk import free_variables, nodes, own_expressions, rename_buffers, substitute
+from hbc.ir.lang.walk import free_variables, nodes_of, own_expressions, rename_buffers, substitute
 
 _TYPICAL = 1000
 """What sizes are taken to be where the larger of two buffers is asked for: more than any constant."""
@@ -97,9 +97,8 @@ def _accessed(s: ir.Stmt) -> Iterator[str]:
     if isinstance(s, ir.Store | ir.Prefetch):
         yield s.buffer
     for e in own_expressions(s):
-        for n in nodes(e):
-            if isinstance(n, ir.Load):
-                yield n.buffer
+        for n in nodes_of(e, ir.Load):
+            yield n.buffer
 
 
 @record

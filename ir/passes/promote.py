@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import BOOL, TILES, DType, Memory
-from hbc.ir.lang.walk import free_variables, map_stmt, nodes, own_expressions, statements
+from hbc.ir.lang.walk import free_variables, map_stmt, nodes_of, own_expressions, statements
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
 # Variables of one buffer; machines have 16 or 32 registers, the compiler spills the rest.
@@ -69,17 +69,16 @@ class _Accesses:
             one.in_memory |= more.in_memory
 
     def expression(self, e: ir.Expr) -> ir.Expr:
-        for n in nodes(e):
-            if isinstance(n, ir.Load):
-                self.of(n.buffer).loads.append(n)
-                self.places(n.index)
+        for n in nodes_of(e, ir.Load):
+            self.of(n.buffer).loads.append(n)
+            self.places(n.index)
         return e
 
     def places(self, index: ir.Expr) -> None:
         """What says where lanes lie is read lane by lane, but for machines that gather and scatter."""
         if index.type.lanes > 1:
-            for n in nodes(index):
-                if isinstance(n, ir.Load) and n.type.lanes > 1:
+            for n in nodes_of(index, ir.Load):
+                if n.type.lanes > 1:
                     self.of(n.buffer).in_memory = True
 
     def store(self, s: ir.Store, tiles: Collection[str]) -> None:
@@ -90,7 +89,7 @@ class _Accesses:
         own = self.of(s.buffer)
         own.stores.append(s)
         if tiles:
-            read = {n.buffer for n in nodes(s.value) if isinstance(n, ir.Load)}
+            read = {n.buffer for n in nodes_of(s.value, ir.Load)}
             own.in_memory |= not read.isdisjoint(tiles)
             for buffer in read if s.buffer in tiles else ():
                 self.of(buffer).in_memory = True
@@ -150,7 +149,7 @@ def _dead_stores(own: _Uses) -> set[ir.Store]:
     """The stores to registers that only their own updates read."""
     uses: Counter[ir.Expr] = Counter(n.index for n in own.loads)
     for s in own.stores:
-        mine = (m for m in nodes(s) if isinstance(m, ir.Load) and m.buffer == s.buffer)
+        mine = (m for m in nodes_of(s, ir.Load) if m.buffer == s.buffer)
         uses[s.index] -= sum(m.index == s.index for m in mine)
     read = {i for index, count in uses.items() if count > 0 for i in _elements(index)}
     return {n for n in own.stores if read.isdisjoint(_elements(n.index))}

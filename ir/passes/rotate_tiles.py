@@ -28,7 +28,7 @@ from hbc.ir.lang.walk import (
     free_variables,
     map_children,
     map_stmt,
-    nodes,
+    nodes_of,
     statements,
     substitute,
     substitute_stmt,
@@ -102,7 +102,7 @@ class _Fills:
                     self.collect(child, names)
             case ir.Store(buffer=buffer, value=ir.Load() as load) if buffer in self.tiles:
                 whole = substitute(load, names)
-                inner = [n for n in nodes(whole) if isinstance(n, ir.Load)]
+                inner = nodes_of(whole, ir.Load)
                 varies = self.variable in free_variables(whole)
                 if len(inner) == 1 and load.buffer not in self.written and varies:
                     self.fills[buffer] = inner[0]

@@ -24,7 +24,7 @@ from hbc.ir.lang.walk import (
     free_variables,
     map_children,
     map_stmt,
-    nodes,
+    nodes_of,
     statements,
 )
 
@@ -34,15 +34,11 @@ WIDEST = 512  # bits; a wider vector has no register and is taken apart when pri
 def share(kernel: Kernel) -> Kernel:
     """The kernel with a `LetStmt` for every value that a block computes twice, and for every `Let`
     of a stored value."""
-    everything = list(nodes(kernel.body))
-    registers = frozenset(
-        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
-    )
-    tiles = frozenset(
-        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory in TILES
-    )
-    taken = {n.name for n in everything if isinstance(n, ir.Var | ir.Let | ir.LetStmt)}
-    taken |= {n.var for n in everything if isinstance(n, ir.For)}
+    allocated = nodes_of(kernel.body, ir.Allocate)
+    registers = frozenset(n.buffer for n in allocated if n.memory is Memory.REGISTER)
+    tiles = frozenset(n.buffer for n in allocated if n.memory in TILES)
+    taken = {n.name for n in nodes_of(kernel.body, ir.Var, ir.Let, ir.LetStmt)}
+    taken |= {n.var for n in nodes_of(kernel.body, ir.For)}
     return kernel.map_body(_Names(registers, tiles, taken).stmt)
 
 
@@ -203,7 +199,7 @@ class _Sharing:
                     return self.bound[name]
                 key = e
             case _ if _is_opaque(e):
-                read = {n.buffer for n in nodes(e) if isinstance(n, ir.Load)}
+                read = {n.buffer for n in nodes_of(e, ir.Load)}
                 key = (e, tuple((b, self.versions[b]) for b in sorted(read)))
             case _:
                 key = map_children(e, lambda c: ir.Var(f"#{self.number(c)}", c.type))

@@ -10,7 +10,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import FRAGMENT_LANES, INDEX, TILES, Memory
-from hbc.ir.lang.walk import children, mentions, nodes, statements
+from hbc.ir.lang.walk import children, mentions, nodes, nodes_of, statements
 from hbc.ir.vectors.lane_limit import MOST_LANES
 
 # gcc takes some ten seconds for so many; what people write by hand has a few hundred.
@@ -59,7 +59,7 @@ def _count(s: ir.Stmt, around: tuple[ir.For, ...], native: int, tiles: Mapping[s
             return Text(vectors=1)
         case ir.Store(index=index, value=value):
             lanes = prod(_factor(loop) for loop in around if loop.kind is ir.LoopKind.VECTOR)
-            read = (n.buffer for n in nodes(value) if isinstance(n, ir.Load))
+            read = (n.buffer for n in nodes_of(value, ir.Load))
             sharing = max((tiles.get(b, 1) for b in read), default=1)
             if sharing > 1:
                 return Text(vectors=-(-lanes // sharing))

@@ -26,7 +26,7 @@ from hbc.ir.lang.walk import (
     map_children,
     map_stmt,
     names_read,
-    nodes,
+    nodes_of,
     reads,
     statements,
     substitute,
@@ -113,8 +113,7 @@ def _looks_up_under_change(s: ir.Stmt) -> bool:
         contains(n.index, ir.Load)
         for test in statements(s)
         if isinstance(test, ir.If) and _changes(test.then, test.otherwise, test.condition)
-        for n in nodes(test)
-        if isinstance(n, ir.Load | ir.Store)
+        for n in nodes_of(test, ir.Load, ir.Store)
     )
 
 
@@ -132,7 +131,7 @@ def _fresh(name: str, inside: Iterable[ir.Node]) -> str:
     taken: set[str] = set()
     for part in inside:
         taken |= names_read(part)
-        taken |= {n.buffer for n in nodes(part) if isinstance(n, ir.Load | ir.Store)}
+        taken |= {n.buffer for n in nodes_of(part, ir.Load, ir.Store)}
     own, number = name, 1
     while own in taken:
         number += 1

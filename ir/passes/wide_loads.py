@@ -23,7 +23,15 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import BOOL, Memory
-from hbc.ir.lang.walk import block, children, free_variables, map_stmt, nodes, rewrite, statements
+from hbc.ir.lang.walk import (
+    block,
+    children,
+    free_variables,
+    map_stmt,
+    nodes_of,
+    rewrite,
+    statements,
+)
 from hbc.ir.vectors.lane_offsets import Offsets, lane_offsets
 
 LEAST_BITS = 128  # what is shorter is no vector
@@ -72,13 +80,11 @@ class _Reads:
 
 def widen_loads(kernel: Kernel) -> Kernel:
     """The kernel with such loads widened."""
-    everything = list(nodes(kernel.body))
-    if not any(isinstance(n, ir.Load) and _width(n) is not None for n in everything):
+    if not any(_width(n) is not None for n in nodes_of(kernel.body, ir.Load)):
         return kernel
     memory = (Memory.HEAP, Memory.STACK, Memory.AUTO)
-    registers = (
-        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory not in memory
-    )
+    allocated = nodes_of(kernel.body, ir.Allocate)
+    registers = (n.buffer for n in allocated if n.memory not in memory)
     return kernel.map_body(_Widen(frozenset(registers)).stmt)
 
 

@@ -30,7 +30,15 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, floordiv, ge, le, sub
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import contains, free_variables, map_children, map_stmt, mentions, nodes
+from hbc.ir.lang.walk import (
+    contains,
+    free_variables,
+    map_children,
+    map_stmt,
+    mentions,
+    nodes,
+    nodes_of,
+)
 from hbc.ir.vectors.vector_masks import plain_loop
 
 GATHERED_BITS = 32
@@ -57,9 +65,9 @@ def clamped_indices(s: ir.Stmt, var: str, inner: Ranges, bound: Collection[str])
     """Those in the indices of loads in `s`, the body of the loop over `var`. `bound`: the names that mean
     nothing outside."""
     clamps: Clamps = {}
-    for load in nodes(s):
-        for n in nodes(load.index) if isinstance(load, ir.Load) else ():
-            if isinstance(n, ir.Binary) and n.op in EXTREMES and n not in clamps:
+    for load in nodes_of(s, ir.Load):
+        for n in nodes_of(load.index, ir.Binary):
+            if n.op in EXTREMES and n not in clamps:
                 spans = _spans(n, var, inner)
                 if spans and all(_is_outside(span, bound) for span in spans.values()):
                     clamps |= spans
@@ -176,5 +184,5 @@ def lane_by_lane(s: ir.Stmt, kept: Collection[str]) -> ir.Stmt:
 
 def _is_held(index: ir.Expr, var: str) -> bool:
     """Whether there is an extreme in it that depends on more than the lane."""
-    return any(_kept(n, var) is not None and free_variables(n) != {var} for n in nodes(index)
-               if isinstance(n, ir.Binary))  # fmt: skip
+    binaries = nodes_of(index, ir.Binary)
+    return any(_kept(n, var) is not None and free_variables(n) != {var} for n in binaries)

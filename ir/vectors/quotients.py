@@ -18,7 +18,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, cast, const, mul, sub
 from hbc.ir.lang.types import F32, F64, I16, I32, I64, U16, U32
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes_of
 
 _SIGNED = {16: I16, 32: I32}
 _UNSIGNED = {16: U16, 32: U32}
@@ -98,9 +98,7 @@ def _factor(d: int, p: int) -> int:
 
 
 def _cost(e: ir.Expr) -> int:
-    return sum(
-        _COSTS.get((n.op, n.type.element.bits), 1) for n in nodes(e) if isinstance(n, ir.Binary)
-    )
+    return sum(_COSTS.get((n.op, n.type.element.bits), 1) for n in nodes_of(e, ir.Binary))
 
 
 def by_floats(op: ir.Op, x: ir.Expr, y: ir.Expr) -> ir.Expr:

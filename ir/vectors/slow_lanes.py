@@ -23,7 +23,15 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import TILES, Memory
-from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, statements, substitute
+from hbc.ir.lang.walk import (
+    children,
+    inner_statements,
+    mentions,
+    nodes,
+    nodes_of,
+    statements,
+    substitute,
+)
 from hbc.ir.vectors.integers import MOST_BITS
 from hbc.ir.vectors.small_table import BLOCK, is_in_small_table
 
@@ -178,13 +186,13 @@ def _work(s: ir.Store) -> Iterator[ir.Node]:
     """The operations of a statement, those of indices left out but for what they load."""
     yield s
     stack: list[ir.Node] = [s.value]
-    stack += [n for n in nodes(s.index) if isinstance(n, ir.Load)]
+    stack += nodes_of(s.index, ir.Load)
     while stack:
         n = stack.pop()
         match n:
             case ir.Load(index=index):
                 yield n
-                stack += [x for x in nodes(index) if isinstance(x, ir.Load)]
+                stack += nodes_of(index, ir.Load)
             case ir.Binary() | ir.Unary() | ir.Select():
                 yield n
                 stack += children(n)

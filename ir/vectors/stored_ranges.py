@@ -12,7 +12,7 @@ from hbc.ir.algebra.intervals import UNKNOWN, Range, constant, hull
 from hbc.ir.algebra.value_range import value_range
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import nodes_of
 
 Ranges = dict[str, Interval]
 
@@ -20,11 +20,11 @@ Ranges = dict[str, Interval]
 def stored_ranges(kernel: Kernel) -> Ranges:
     """By array; those that are not there may hold anything of their type."""
     stores: dict[str, list[ir.Store]] = {}
-    for n in nodes(kernel.body):
-        if isinstance(n, ir.Allocate) and n.element.is_int and n.element.bits <= 32:
-            stores[n.buffer] = []
-    for n in nodes(kernel.body) if stores else ():
-        if isinstance(n, ir.Store) and n.buffer in stores:
+    for a in nodes_of(kernel.body, ir.Allocate):
+        if a.element.is_int and a.element.bits <= 32:
+            stores[a.buffer] = []
+    for n in nodes_of(kernel.body, ir.Store) if stores else ():
+        if n.buffer in stores:
             stores[n.buffer].append(n)
     stored: Ranges = {}
     begun: set[str] = set()
@@ -34,8 +34,8 @@ def stored_ranges(kernel: Kernel) -> Ranges:
         begun.add(name)
         if not stores[name] or any(s.atomic is not None for s in stores[name]):
             return
-        for read in dict.fromkeys(n.buffer for s in stores[name] for n in nodes(s.value)
-                                  if isinstance(n, ir.Load)):  # fmt: skip
+        loads = (n for s in stores[name] for n in nodes_of(s.value, ir.Load))
+        for read in dict.fromkeys(n.buffer for n in loads):
             if read in stores and read not in begun:
                 find(read)
         ranges = [lane_range(s.value, stored) for s in stores[name]]

@@ -17,7 +17,7 @@ from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, broadcast, cast, const, mul, ramp, select
 from hbc.ir.lang.types import BOOL, I8, I16, I32, I64, DType
-from hbc.ir.lang.walk import map_children, nodes
+from hbc.ir.lang.walk import map_children, nodes_of
 from hbc.ir.vectors.vector_width import widest_bits
 
 Picks = tuple[int, ...]
@@ -180,7 +180,7 @@ class Take:
     def widest(self, e: ir.Expr) -> int:
         """The bits of the widest element in it, and in the vectors that it names: pieces of these are
         made as long as they are asked for."""
-        names = (self.named.get(n.name, 0) for n in nodes(e) if isinstance(n, ir.Var))
+        names = (self.named.get(n.name, 0) for n in nodes_of(e, ir.Var))
         return max(widest_bits(e), *names, 0)
 
     def _gather(self, e: ir.Gather, picks: Picks) -> ir.Expr:
