@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hbc.frontend.checks.foreign_names import FOREIGN_FUNCTIONS
 from hbc.frontend.program.funcs import Image
 from hbc.frontend.program.literals import BROKEN, is_broken
 from hbc.frontend.program.scope import Env
@@ -74,6 +75,9 @@ def edge_access(e: ast.EdgeAccess, indices: list[ir.Expr], env: Env) -> ir.Expr:
 def edge_image(e: ast.Call, env: Env) -> Image | None:
     """The input that a boundary helper is applied to; None after reporting what is wrong."""
     scope, name = env.scope, e.name.text
+    if name in FOREIGN_FUNCTIONS:
+        scope.report(f"unknown boundary helper `{name}`", e.name.span, FOREIGN_FUNCTIONS[name])
+        return None
     if name not in EDGES:
         scope.unknown("boundary helper", name, e.name.span, EDGES)
         return None

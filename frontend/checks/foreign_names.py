@@ -108,10 +108,6 @@ ARGUMENT = (
     'keep the value and its place: `import "std/math.hb"`, then '
     "`(m[x], i[x]) = argmax((A[x, r], i32(r)), (m[x], i[x]))`"
 )
-EDGES = (
-    "at edges write `clamp_edge(A)[...]`, `mirror(A)[...]`, `wrap(A)[...]` or `zero_edge(A)[...]`"
-)
-
 PRINTED = "`f.trace()` in a schedule, and `hbc run --trace FILE`, writes the values of `f` down"
 LIMITS = "`lowest` and `highest` stand alone: the ends of the type that they meet, `m[x] = lowest`"
 FOREIGN_FUNCTIONS: dict[str, str] = {
@@ -147,8 +143,12 @@ FOREIGN_FUNCTIONS: dict[str, str] = {
     "reinterpret": "bits cannot be read as another type: the array is declared with the one that it has",
     **dict.fromkeys(("sum", "product", "prod", "mean", "dot", "inline_reduction"), REDUCED),
     **dict.fromkeys(("argmax", "argmin"), ARGUMENT),
-    **dict.fromkeys(("repeat_edge", "constant_exterior", "mirror_image", "mirror_interior",
-                     "repeat_image", "clamp_to_edge", "BoundaryConditions"), EDGES),
+    **dict.fromkeys(("repeat_edge", "clamp_to_edge"), "the last value is repeated by `clamp_edge(A)`"),
+    "constant_exterior": "zeros are around `zero_edge(A)`; other values by `select` and `clamp_edge(A)`",
+    "mirror_image": "write `mirror(A)`: the last value comes twice",
+    "mirror_interior": "`mirror(A)` has the last value twice; once has `A[N - 1 - abs(N - 1 - abs(x))]`",
+    "repeat_image": "write `wrap(A)`",
+    "BoundaryConditions": "write `clamp_edge(A)`, `zero_edge(A)`, `mirror(A)` or `wrap(A)`",
     **dict.fromkeys(("lowest", "highest", "min_value", "max_value", "numeric_limits"), LIMITS),
     **dict.fromkeys(("len", "size", "shape", "dim"),
                     "extents have names: of `input A: f32[H, W]` they are `H` and `W`"),
