@@ -22,7 +22,7 @@ KINDS = {"uint": "u", "u": "u", "int": "i", "s": "i", "i": "i", "float": "f", "f
 def called_here(name: str) -> str | None:
     """The hint for a name of another language; None for one that no language has."""
     lower = name.lower()
-    if lower.startswith(("complex", "c64", "c128")):
+    if lower.startswith(("complex", "c32", "c64", "c128")):
         return 'complex numbers are pairs: `import "std/complex.hb"` has their products'
     sized = SIZED.fullmatch(lower)
     found = NAMES.get(lower)
