@@ -27,7 +27,8 @@ def float_mod(x, y) = x - floor(x / y) * y
 def log2(x)  = log(x) * 1.4426950408889634
 def log10(x) = log(x) * 0.4342944819032518
 
-# x to the power y, for x > 0.
+# x to the power y: as C has it; sooner, for x > 0.
+def pow(x, y)   = x ** y
 def power(x, y) = exp(y * log(x))
 
 # The root of x^2 + y^2, which does not overflow; the cube root.

@@ -72,6 +72,7 @@ VALUES: list[tuple[str, str, str, Array, Array, Callable[[Array, Array], Array]]
     ("math", "log10(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log10(a)),
     ("math", "power(a, b)", "f32", floats(1, 0.1), floats(2), lambda a, b: a**b),
     ("math", "hypot(a, b)", "f32", wide_floats(1), wide_floats(2), np.hypot),
+    ("math", "pow(abs(a), b)", "f32", floats(1), floats(2), lambda a, b: np.abs(a) ** b),
     ("math", "cbrt(a)", "f32", wide_floats(1), floats(2), lambda a, b: np.cbrt(a)),
     ("math", "log1p(a)", "f32", wide_floats(1, positive=True), floats(2), lambda a, b: np.log1p(a)),
     ("math", "expm1(a)", "f32", floats(1, -90, 88), floats(2), lambda a, b: np.expm1(a)),
