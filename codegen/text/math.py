@@ -10,7 +10,7 @@ from hbc.codegen.text.unit import UNARY, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import F32
-from hbc.ir.passes.vector_math import expansion, is_usual
+from hbc.ir.passes.vector_math import USUAL_ALONE, expansion, is_usual
 
 
 def math_function(name: ir.MathOp, lanes: int, unit: Unit) -> str:
@@ -21,7 +21,7 @@ def math_function(name: ir.MathOp, lanes: int, unit: Unit) -> str:
         return function
     x = ir.Var("x", F32(lanes))
     usual = is_usual(name, x)
-    others = _of_others(name, lanes, unit)
+    others = [] if usual is None else _of_others(name, lanes, unit)
     with _body(function, lanes, unit) as out:
         if usual is not None:
             are_all = unit.printers.reduce(ir.VectorReduce(ir.Op.AND, usual, 1), unit)
@@ -46,19 +46,18 @@ def _body(function: str, lanes: int, unit: Unit) -> Iterator[Writer]:
 
 
 def _of_others(name: ir.MathOp, lanes: int, unit: Unit) -> list[str]:
-    """What returns the function of numbers that are not usual: by the expansion for all numbers, or, where
-    there is none (large angles, and what is not finite), by libm."""
+    """What returns the function of numbers that are not usual: by libm, or by the expansion for all numbers
+    where there is one."""
     registers = unit.registers
-    if name is ir.MathOp.LOG:
-        function = f"{name}_of_any_f32x{lanes}"
-        with _body(function, lanes, unit) as out:
-            x = ir.Var("x", F32(lanes))
-            out.line(f"return {unit.printers.vector(expansion(name, x), unit)};")
-        return [f"return {function}(x);"]
-    return [
-        f"float lanes[{registers.lanes(F32, lanes)}];",
-        f"{registers.spill(F32, lanes, 'lanes', 'x')};",
-        f"for (int i = 0; i < {lanes}; ++i)",
-        f"    lanes[i] = {name}f(lanes[i]);",
-        f"return {registers.fill(F32, lanes, 'lanes')};",
-    ]
+    if name in USUAL_ALONE:
+        return [
+            f"float lanes[{registers.lanes(F32, lanes)}];",
+            f"{registers.spill(F32, lanes, 'lanes', 'x')};",
+            f"for (int i = 0; i < {lanes}; ++i)",
+            f"    lanes[i] = {name}f(lanes[i]);",
+            f"return {registers.fill(F32, lanes, 'lanes')};",
+        ]
+    function = f"{name}_of_any_f32x{lanes}"
+    with _body(function, lanes, unit) as out:
+        out.line(f"return {unit.printers.vector(expansion(name, ir.Var('x', F32(lanes))), unit)};")
+    return [f"return {function}(x);"]

@@ -36,6 +36,10 @@ _LEAST_NORMAL = 1.17549435e-38
 _ROOT_HALF = 0x3F3504F3  # the bits of sqrt(0.5)
 
 
+USUAL_ALONE = frozenset({ir.MathOp.SIN, ir.MathOp.COS})
+"""Functions whose expansion is for usual numbers alone (see `is_usual`): not for large angles."""
+
+
 def is_expanded(name: ir.MathOp) -> bool:
     """Whether `expansion` knows the function."""
     return name in (
@@ -50,9 +54,9 @@ def is_expanded(name: ir.MathOp) -> bool:
 
 
 def expansion(name: ir.MathOp, x: ir.Expr, scales: bool = False, usual: bool = False) -> ir.Expr:
-    """The function of an f32 vector (a Var or the like: it is used many times). sin and cos hold
-    for |x| <= LARGEST_ANGLE only, and where products are fused into sums; others, if for `usual` numbers,
-    where `is_usual` says. `scales`: the machine multiplies by powers of two."""
+    """The function of an f32 vector (a Var or the like: it is used many times); if for `usual` numbers, of
+    those that `is_usual` says, as sin and cos always are, and where products are fused into sums. `scales`:
+    the machine multiplies by powers of two."""
     match name:
         case ir.MathOp.EXP:
             return _exp(x, scales)
@@ -101,13 +105,15 @@ def _exp2(x: ir.Expr, scales: bool) -> ir.Expr:
 def _scaled(
     x: ir.Expr, ends: tuple[float, float], bits: ir.Expr, rest: ir.Expr, scales: bool
 ) -> ir.Expr:
-    """2^n * e^rest, where n is the integer next to `bits`, and x is taken to be within the ends. Where the
-    machine has no instruction for it, and 2^n may be no float, it is two factors."""
+    """2^n * e^rest, where n is the integer next to `bits`, and x is taken to be within the ends, of which 0
+    is one that it never passes. Where the machine has no instruction for it, and 2^n may be no float (below
+    0), it is two factors."""
+    positive = ends[0] == 0
     inside = _var("inside", x)
     big, n, r, k, half, y = (_var(v, x) for v in ("big", "n", "r", "k", "half", "y"))
     k, half = _as(k, I32), _as(half, I32)
     reduced = [
-        (inside, minimum(x if ends[0] == 0 else maximum(x, ends[0]), ends[1])),
+        (inside, minimum(x if positive else maximum(x, ends[0]), ends[1])),
         (big, add(bits, _ROUNDER)),
         (n, sub(big, _ROUNDER)),
         (r, rest),
@@ -116,7 +122,7 @@ def _scaled(
     if scales:
         return _lets(reduced, binary(ir.Op.SHL, y, n))
     reduced.append((k, sub(_bits(big, I32), 0x4B400000)))
-    if ends[0] == 0:
+    if positive:
         return _lets(reduced, mul(y, _power_of_two(k)))
     reduced.append((half, binary(ir.Op.SHR, k, 1)))
     return _lets(reduced, mul(mul(y, _power_of_two(half)), _power_of_two(sub(k, half))))
