@@ -97,7 +97,7 @@ def factors_of(graph: Graph, s: Step) -> tuple[ir.Access, ir.Access] | None:
         term = term.value
     if not (isinstance(term, ir.Binary) and term.op is ir.Op.MUL):
         return None
-    a, b = _bare(term.a), _bare(term.b)
+    a, b = bare(term.a), bare(term.b)
     if isinstance(a, ir.Access) and isinstance(b, ir.Access):
         return a, b
     return None
@@ -107,7 +107,8 @@ def _is_own(e: ir.Expr, name: str) -> bool:
     return isinstance(e, ir.Access) and e.name == name
 
 
-def _bare(e: ir.Expr) -> ir.Expr:
+def bare(e: ir.Expr) -> ir.Expr:
+    """Without the conversions around it."""
     while isinstance(e, ir.Cast):
         e = e.value
     return e

@@ -8,6 +8,7 @@ from functools import partial
 
 from hbc.frontend.costs.choices import Choices
 from hbc.frontend.costs.dot import Dot
+from hbc.frontend.costs.dots import bare, factors_of
 from hbc.frontend.costs.edges import without_edges
 from hbc.frontend.costs.graph import Graph, graph_of
 from hbc.frontend.costs.moves import Move, move
@@ -88,9 +89,9 @@ def inlined(
     edges: bool = True, keeping: float = KEPT, lanes: bool = True,
 ) -> Graph:  # fmt: skip
     """The graph of the Funcs that are kept. With instructions that multiply what is not converted yet,
-    conversions are left to them. Without `edges`, those that are never met at these sizes are none.
-    `keeping`: operations in the time that it takes to keep an element. `lanes`: loops become lanes, in whose
-    order memory lies."""
+    conversions are left to them, and what computes their factors is kept. Without `edges`, those that are
+    never met at these sizes are none. `keeping`: operations in the time that it takes to keep an element.
+    `lanes`: loops become lanes, in whose order memory lies."""
     choices = Choices() if choices is None else choices
     funcs = {f.name: f for f in p.funcs if f.table_shape is None}
     graph = graph_of(p, funcs, sizes)
@@ -112,8 +113,9 @@ def inlined(
             continue
         formula = measure(new.pure, {})
         as_stored = map_func(new, partial(_in_order, graph=graph, innermost=innermost))
-        cheap = _is_cheap(graph, as_stored, kept, formula, keeping) or bool(
-            dots and _widens(new, graph)
+        cheap = not _feeds(new, graph, dots) and (
+            _is_cheap(graph, as_stored, kept, formula, keeping)
+            or bool(dots and _widens(new, graph))
         )
         if not (func.updates or name in graph.outputs or formula.length > LONGEST):
             cheap = choices.pick(f"{name}.inline", cheap, (True, False))
@@ -149,6 +151,16 @@ def _in_order(e: ir.Expr, graph: Graph, innermost: Mapping[str, str]) -> ir.Expr
     if not innermost:
         return e
     return rewrite(e, lambda n: stored(n, graph, innermost) if isinstance(n, ir.Access) else n)
+
+
+def _feeds(func: Func, graph: Graph, dots: tuple[Dot, ...]) -> bool:
+    """Whether the Func computes a factor of sums that instructions take from memory alone."""
+    if func.updates or isinstance(bare(func.pure), ir.Access | ir.Const):
+        return False
+    if not any(func.element in d.factors for d in dots):
+        return False
+    factors = (factors_of(graph, s) or () for s in graph.readers(func.name))
+    return any(a.name == func.name for both in factors for a in both)
 
 
 def _widens(func: Func, graph: Graph) -> bool:

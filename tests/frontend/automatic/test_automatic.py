@@ -169,7 +169,7 @@ def test_sums_of_an_output_go_where_instructions_want_them(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["avx512vnni", "avxvnni", "arm_dot"])
-@pytest.mark.parametrize("types", ["u8s8", "s8s8"])
+@pytest.mark.parametrize("types", ["u8s8", "s8s8", "i4s8"])
 def test_bytes_by_a_vector_are_summed_by_dot_products_along_the_rows(
     types: str, target: str
 ) -> None:
