@@ -107,10 +107,11 @@ def infer_sizes(
 
 def check_sizes(p: Pipeline, sizes: Mapping[str, int]) -> None:
     """HbcError unless the sizes are at least 0, no extent is negative and every `require` holds."""
+    scalars = {s.name for s in p.scalar_sizes}  # of which their bounds tell more
     wrong = [
         Diagnostic(f"`{name}` is {value}: a size is at least 0")
         for name, value in sizes.items()
-        if value < 0
+        if value < 0 and name not in scalars
     ]
     at = ", ".join(f"{name} = {value}" for name, value in sizes.items())
     for image in (*p.inputs, *p.outputs):

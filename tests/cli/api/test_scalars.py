@@ -101,9 +101,10 @@ def test_scalars_that_serve_as_sizes() -> None:
         np.testing.assert_allclose(found["S"], [x[:n].sum() * int(n)], rtol=1e-5)
         np.testing.assert_array_equal(found["C"][:-1], x[1:n][::-1])
     assert kernel(X=x, n=3)["C"].shape == (3,)
-    for n in (0, 101):
-        with pytest.raises(ValueError, match=r"`n` is outside of its bound 1 .. N \+ 1"):
+    for n in (0, 101, -1):
+        with pytest.raises(ValueError, match=r"`n` is outside of its bound 1 .. N \+ 1") as failure:
             kernel(x, n)
+        assert "a size is at least" not in str(failure.value)
 
 
 WRONG = [
