@@ -14,6 +14,7 @@ from hbc.ir.lang import nodes as ir
 
 ExprMap = Callable[[ir.Expr], ir.Expr]
 StmtMap = Callable[[ir.Stmt], ir.Stmt]
+_T = TypeVar("_T")
 
 
 def map_children(e: ir.Expr, f: ExprMap) -> ir.Expr:
@@ -74,20 +75,26 @@ def nodes(n: ir.Node) -> Iterator[ir.Node]:
     """The node and all below it, parents first, in reading order; without recursion."""
     if n.__class__ not in _LARGE:
         return _below(n)
-    listed = _listed.pop(id(n), None)
-    if listed is None:
-        listed = list(_below(n))
-        if len(_listed) >= MOST_LISTED:
-            oldest, *_ = tuple(_listed)  # at once: another thread may add to it meanwhile
-            _listed.pop(oldest, None)
-    _listed[id(n)] = listed
+    listed = _latest(_listed, n, lambda: list(_below(n)))
     return iter(listed)
 
 
+def _latest(held: dict[int, tuple[ir.Node, _T]], n: ir.Node, make: Callable[[], _T]) -> _T:
+    """What is held for the node, or made for it: of those that were asked for last."""
+    known = held.pop(id(n), None)
+    if known is None:
+        known = n, make()
+        if len(held) >= MOST_LISTED:
+            oldest, *_ = tuple(held)  # at once: another thread may add to it meanwhile
+            held.pop(oldest, None)
+    held[id(n)] = known
+    return known[1]
+
+
 MOST_LISTED: Final = 8
-_listed: Final[dict[int, list[ir.Node]]] = {}
-"""By the id of a statement that others are in, which is the first of the list, what `nodes` gives: more than
-half of what it gives for a GPU is of a body that it has walked just before."""
+_listed: Final[dict[int, tuple[ir.Node, list[ir.Node]]]] = {}
+"""By the id of a statement that others are in, which is held, what `nodes` gives: more than half of what it
+gives for a GPU is of a body that it has walked just before."""
 
 
 _A = TypeVar("_A", bound=ir.Node)
@@ -113,25 +120,18 @@ def nodes_of(n: ir.Node, *kinds: type[Any]) -> Sequence[Any]:
     once: passes ask one after the other for loads, stores, allocations of a whole body."""
     if type(n) not in _LARGE:
         return [below for below in _below(n) if type(below) in kinds]
-    by_kind = _sorted(n)
+    by_kind = _latest(_by_kind, n, lambda: _sorted(n))
     held = [by_kind[kind] for kind in kinds if kind in by_kind]
     if len(held) < 2:
         return held[0] if held else ()
     return [below for below in nodes(n) if type(below) in kinds]
 
 
-def _sorted(n: ir.Node) -> Mapping[type[ir.Node], list[ir.Node]]:
-    known = _by_kind.pop(id(n), None)
-    if known is None:
-        by_kind: dict[type[ir.Node], list[ir.Node]] = {}
-        for below in nodes(n):
-            by_kind.setdefault(type(below), []).append(below)
-        known = n, by_kind
-        if len(_by_kind) >= MOST_LISTED:
-            oldest, *_ = tuple(_by_kind)
-            _by_kind.pop(oldest, None)
-    _by_kind[id(n)] = known
-    return known[1]
+def _sorted(n: ir.Node) -> dict[type[ir.Node], list[ir.Node]]:
+    by_kind: dict[type[ir.Node], list[ir.Node]] = {}
+    for below in nodes(n):
+        by_kind.setdefault(type(below), []).append(below)
+    return by_kind
 
 
 _by_kind: Final[dict[int, tuple[ir.Node, dict[type[ir.Node], list[ir.Node]]]]] = {}
