@@ -8,6 +8,7 @@ from dataclasses import replace
 from choices import chance, pick, weighted
 from draft import Array, Env
 from indices import data_index, indices, window
+from library import library_call
 from spans import constant
 
 from hbc.ir.lang.types import BOOL, DType, Kind, widen
@@ -25,12 +26,14 @@ def expression(env: Env, t: DType, depth: int) -> str:
     kinds = [(4, "arith"), (2, "extreme"), (2, "cast"), (2, "select"), (1, "let"), (1, "unary")]
     kinds += [(2, "math")] if t.is_float else [(2, "bits"), (2, "divide")]
     kinds += [(1, "place")] if env.variables else []
-    kinds += [(1, "power"), (1, "call"), (1, "sum")]
+    kinds += [(1, "power"), (1, "call"), (1, "sum"), (3, "library")]
     kind = weighted(env.c, kinds)
     if kind == "call":
         return (stencil if chance(env.c, 40) else call)(env, t, depth)
     if kind == "sum":
         return reduction(env, t, depth)
+    if kind == "library":
+        return library_call(env, t, depth, expression)
     if kind == "place":
         return named_place(env, t, depth)
     if kind == "cast":

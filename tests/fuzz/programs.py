@@ -250,7 +250,7 @@ def names_read(f: FuncDraft) -> set[str]:
 
 
 def is_used(declaration: str, used: set[str], draft: Draft) -> bool:
-    if declaration.startswith(("param", "require", "input", "def")):
+    if declaration.startswith(("param", "require", "input", "def", "import")):
         return True
     name = declaration.removeprefix("table ").split(":")[0].split(" ")[0]
     return draft.aliases.get(name, name) in used

@@ -21,6 +21,8 @@ WORDS = (
     "and", "or", "table", "param", "type", "require", "reduce", "inf", "pi",
 )  # fmt: skip
 
+LIBRARY = "complex", "image", "math", "ml"
+
 FEATURES: dict[str, str] = {
     **{word: rf"\b{word}\b" for word in WORDS},
     **{f"tail = {tail}": rf"tail = {tail}\b" for tail in TAILS},
@@ -28,6 +30,8 @@ FEATURES: dict[str, str] = {
     "function": r"(?m)^def d\d+\(", "function of a Func": r"(?m)^def s\d+\(f\)\[",
     "function of tuples": r"(?m)^def d\d+\(\(", "family": r"(?m)^for l ",
     "family of tuples": r"(?m)^for l .*\{ \(g",
+    **{f"std/{file}.hb": rf'(?m)^import "std/{file}.hb"' for file in LIBRARY},
+    "stencil of the library": r"\b(blur\d_[xy]|sobel_[xy])\(", "row of the library": r"\brow_\w+\(",
     "interval of data": r"(?m)^reduce .*ptr\[",
     "reduction in an expression": r"\b(sum|product|max|min)\(q\d+ in ",
     "narrow interval": r"(?m)^reduce \w+ in \w+ \.\. min\(",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from random import Random
 from typing import Any
@@ -12,12 +13,18 @@ import register_programs
 from agreement import examine
 from case import Case, generate, in_registers
 from choices import Recorded, shrink
+from draft import Array, Draft, Env
+from expressions import expression
+from library import library_call
+from spans import constant
 from tally import FEATURES, features
 
+from hbc.frontend.expand.imports import LIBRARY
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.nodes import Binary, Expr, Op
+from hbc.ir.lang.types import BOOL, DTYPES, F32, U8, U32
 from hbc.ir.lang.walk import rewrite, rewrite_stmt
 
 SUM = """input A: i32[N]
@@ -31,6 +38,21 @@ def test_everything_comes_up() -> None:
     used = Counter(f for n in range(count) for f in features(generate(Recorded(random=Random(n)))))
     rare = {f: used[f] for f in FEATURES if used[f] < count / 500}
     assert not rare
+
+
+def test_every_entry_of_the_library_comes_up() -> None:
+    draft = Draft(Recorded(random=Random(1)), ("W",), (F32, U32, U8))
+    arrays = [Array(f"A{t}{rank}{h}", t, rank, "input", helper=h) for t in DTYPES.values()
+              for rank in (1, 2) for h in ("", "wrap")]  # fmt: skip
+    env = Env(draft, {"x": constant(0, 3), "y": constant(0, 3)}, arrays, {})
+    drawn = " ".join(
+        library_call(env, t, 2, expression)
+        for _ in range(300)
+        for t in DTYPES.values()
+        if t != BOOL
+    )
+    there = {n for f in LIBRARY.glob("*.hb") for n in re.findall(r"(?m)^def (\w+)", f.read_text())}
+    assert there <= set(re.findall(r"\b(\w+)\(", drawn))
 
 
 @pytest.mark.parametrize("target", register_programs.TYPES)
