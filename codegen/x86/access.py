@@ -8,6 +8,7 @@ from hbc.codegen.vector.load import address
 from hbc.codegen.vector.machine import machine_of
 from hbc.codegen.vector.store import value_text
 from hbc.codegen.x86.functions import register_mask
+from hbc.codegen.x86.hold import separate
 from hbc.codegen.x86.types import (
     all_lanes,
     fill,
@@ -100,7 +101,7 @@ def store(s: ir.Store, base: ir.Expr, unit: Unit) -> str | None:
         return f"{_storer(t, lanes, unit)}({at}, {value})"
     condition = register_mask(s.mask, t, unit)
     if unit.target.vector_bits == 512:
-        return f"{p}_mask_storeu_{suffix(t)}({at}, {condition}, {value})"
+        return f"{p}_mask_storeu_{suffix(t)}({at}, {condition}, {separate(value, t, lanes, unit)})"
     pointer = at if t.is_float else f"({'int' if t.bits == 32 else 'long long'} *){at}"
     return f"{p}_maskstore_{suffix(t)}({pointer}, {condition}, {value})"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.types import register_bits, vector_type
 from hbc.ir.lang import nodes as ir
@@ -20,6 +23,22 @@ static inline {v} {name}({v} v)
     return v;
 }}
 """
+
+# gcc 12 makes one instruction of taking a part out of a wider register and of storing it under a mask:
+# VEXTRACTI32X8 and its like, of exception type E6NF (Intel SDM, vol. 2), which fault on lanes that the mask
+# leaves out. What an intrinsic of the narrow register makes is no such part, nor what conversions make.
+_PART = """\
+/* `v`, in a register of its own: gcc makes one instruction of cutting it out of a wider one and
+   storing it under a mask, and that one faults where the mask leaves memory out. */
+static inline {v} {name}({v} v)
+{{
+#if defined(__GNUC__) && !defined(__clang__) && !defined(SOFT_VECTORS)
+    __asm__("" : "+v"(v));
+#endif
+    return v;
+}}
+"""
+_OWN_WIDTH: Final = re.compile(r"_mm(256)?_(?!cast|extract)\w+\(|_mm512_cvt(?!si)")
 
 
 def held(text: str, value: ir.Expr, unit: Unit) -> str:
@@ -43,10 +62,20 @@ def held_if_widened(text: str, value: ir.Expr, unit: Unit) -> str:
             return text
 
 
+def separate(text: str, t: DType, lanes: int, unit: Unit) -> str:
+    """The C text of a value that AVX-512 stores under a mask: never part of a wider register."""
+    narrow = t.bits in (32, 64) and register_bits(t, lanes) < 512
+    if not narrow or _OWN_WIDTH.match(text):
+        return text
+    return _function(f"separate_{t}x{lanes}", _PART, text, t, lanes, unit)
+
+
 def _hold(text: str, t: DType, lanes: int, unit: Unit) -> str:
-    name = f"hold_{t}x{lanes}"
-    body = _HOLD.format(v=vector_type(t, lanes), name=name)
-    return f"{unit.prelude.add(name, body)}({text})"
+    return _function(f"hold_{t}x{lanes}", _HOLD, text, t, lanes, unit)
+
+
+def _function(name: str, body: str, text: str, t: DType, lanes: int, unit: Unit) -> str:
+    return f"{unit.prelude.add(name, body.format(v=vector_type(t, lanes), name=name))}({text})"
 
 
 def _fills_register(t: DType, lanes: int) -> bool:
