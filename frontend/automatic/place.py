@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from itertools import combinations, permutations
 
 from hbc.frontend.automatic.shape import Loop, Shape, shape_of
-from hbc.frontend.automatic.update_kinds import update_loops
+from hbc.frontend.automatic.update_kinds import blocks_of_steps, is_read_along, update_loops
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import cost_of
 from hbc.frontend.costs.kinds import permuted, sums_along
@@ -20,6 +20,8 @@ BEGIN = 30.0  # cycles to begin a stage once more
 REUSED = 16.0  # how often a block of sums uses what it has loaded
 ROOT = "root"  # before everything
 PAGES = range(64 << 10, 4 << 20)  # bytes whose pages the system gives anew in each call, by 4 KB
+POINTERS = 8  # to as many rows, of a distance that is no constant, stay in registers
+ROWS_APART = 0.5  # cycles more to read one of more rows than these
 FRESH = 0.3  # cycles of it for a byte: half a microsecond a page
 NEARLY = 1.1  # what costs so much more is worth it further in, where more can follow
 
@@ -165,15 +167,27 @@ class Placing:
                 own = graph.box(inner) if shape.phases else permuted(graph, name, inner, box)
                 work += graph.iterations(s, own) * shape.cycles / shape.width
         size = points * func.element.bytes
-        uses = 0.0
+        uses = apart = 0.0
         for s in graph.readers(name):
             count = len([a for a in s.reads if a.name == name])
             reused = REUSED if s.reduce else 1.0
-            uses += graph.iterations(s, graph.box(s.func)) * count / reused
+            read = graph.iterations(s, graph.box(s.func)) * count / reused
+            uses += read
+            apart += read if self._rows_are_apart(name, s, level) else 0.0
         at = self.machine.access_cycles(size)
         if level is None and name not in graph.outputs and int(size) in PAGES:
             work += FRESH * size
-        return times * (work + 2 * points * at + BEGIN) + uses * at
+        return times * (work + 2 * points * at + BEGIN) + uses * at + apart * ROWS_APART
+
+    def _rows_are_apart(self, name: str, s: Step, level: Level | None) -> bool:
+        """Whether a step of sums in registers reads many rows whose distance is no constant, of a Func
+        computed at the level: within a block of steps it is one."""
+        holder = next((p for p in self.placed.values() if s.func in p.shape.sums), None)
+        if holder is None or holder.shape.block.rows <= POINTERS:
+            return False
+        blocks = self.placed[s.func].loops.get(s.update, ())
+        along = any(is_read_along(a, x.variable) for a in s.reads if a.name == name for x in blocks)
+        return along and (level is None or level.func != s.func)
 
     def cheapest(self, name: str) -> tuple[float, Level | None, Box]:
         """The innermost of the loops at which it takes little more than at the best."""
@@ -207,9 +221,19 @@ class Placing:
         shape = shape_of(graph, self.machine, name, box, height)
         placed = with_loops(graph, shape, at, box, self.machine.vectors)
         if holder is not None:
-            # Nothing is computed between the steps of sums in registers.
-            placed = replace(placed, loops={s.update: () for s in graph.steps[name]})
+            placed = replace(
+                placed, loops={s.update: self._between(s, holder) for s in graph.steps[name]}
+            )
         self.placed[name] = placed
+
+    def _between(self, s: Step, holder: str) -> tuple[Loop, ...]:
+        """The loops between the steps of sums in the registers of another Func."""
+        shape = self.placed[holder].shape
+        if s.update is None or shape.phases is not None or shape.tiles is not None:
+            return ()
+        if not self.machine.vectors:
+            return ()
+        return blocks_of_steps(self.graph, self.machine, s, shape.width)
 
 
 def name_of(level: Level | None) -> str:

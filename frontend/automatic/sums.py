@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import permutations
+from types import MappingProxyType
 
 from hbc.frontend.automatic.ahead import prefetches
 from hbc.frontend.automatic.text import Line, call
@@ -35,11 +37,12 @@ class Shared:
 def update_lines(
     graph: Graph, step: Step, rows: str | None, lanes: str | None, width: int, several: bool,
     vectors: bool, head: tuple[str, ...] = (), inner: tuple[str | None, str | None] | None = None,
-    ahead: bool = True,
+    ahead: bool = True, steps: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Line]:  # fmt: skip
     """An update of sums in a block: reductions around rows around lanes. `head`: directives that come
     first; `inner`: the loops of rows and lanes of a block, where they are not the variables; `ahead`: the
-    operands are read where they lie, and may be asked for ahead."""
+    operands are read where they lie, and may be asked for ahead; `steps`: the loops of the steps in a block,
+    of reductions that are in blocks."""
     dot = dot_for(graph, step, graph.dots, False)
     if dot is not None and vectors:
         return dot_lines(graph, step, rows, lanes, width, several, dot, head, inner)
@@ -50,7 +53,7 @@ def update_lines(
     blocks = [d.split("(")[1].split(",")[1].strip() for d in head]
     around = [*outer, *blocks]
     shared = shared_steps(graph, step, rows, lanes, width) if vectors else None
-    ordered = reductions(graph, step)
+    ordered = tuple(steps.get(r, r) for r in reductions(graph, step))
     plain = call("reorder", [*around, *ordered, *block])
     if len(around) + len(ordered) + len(block) < 2:
         plain = ""
@@ -58,7 +61,8 @@ def update_lines(
     if shared is None:
         last = ordered[-1] if ordered else None
         count = graph.choices.pick(f"{step.text}.unroll", UNROLLED, (1, 4, 8)) if last else 1
-        more = prefetches(graph, step, lanes, last) if last and vectors and ahead else []
+        asked = last in step.reduce and vectors and ahead
+        more = prefetches(graph, step, lanes, last) if last and asked else []
         if last and vectors and count > 1 and not more:
             more = [call("unroll", [last, count])]
         return [Line(step.text, (*base, *more))]

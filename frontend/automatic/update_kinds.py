@@ -1,4 +1,4 @@
-"""Which loops an update of a Func that keeps its sums in memory gets: others are computed in these."""
+"""Which loops an update gets that others are computed in: of sums in memory, and of sums in registers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ from enum import Enum, auto
 
 from hbc.frontend.automatic.scans import block_of, scan_of
 from hbc.frontend.automatic.shape import Loop, Shape
+from hbc.frontend.automatic.sums import extent_of
+from hbc.frontend.costs.dots import dot_for
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, sums_along
+from hbc.frontend.costs.machine import Machine
+from hbc.frontend.costs.spans import length
+from hbc.frontend.program.constants import evaluate
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.walk import mentions
 
 
 class UpdateKind(Enum):
@@ -61,3 +68,30 @@ def update_loops(graph: Graph, shape: Shape, s: Step, vectors: bool) -> tuple[Lo
             )
         case _:
             return plain
+
+
+def blocks_of_steps(graph: Graph, machine: Machine, s: Step, width: int) -> tuple[Loop, ...]:
+    """The loop over blocks of steps of an update whose sums are in registers, of which a Func that is read
+    along them is computed a vector at once: then it is a small array with distances that are constants. Where
+    how many steps there are is a constant, they are so anyway."""
+    if dot_for(graph, s, graph.dots, False) is not None:
+        return ()  # it takes its steps in an order of its own
+    known = graph.known(s, graph.box(s.func))
+    for r in s.reduce:
+        funcs = [a.name for a in s.reads if a.name in graph.funcs and is_read_along(a, r)]
+        windows = any(
+            mentions(i, r) and any(mentions(i, v) for v in s.pure)
+            for a in s.reads
+            for i in a.indices
+        )
+        if not funcs or windows or evaluate(extent_of(graph, s, r)) is not None:
+            continue
+        steps = max(width, *(machine.lanes(graph.funcs[n].element.bits) for n in funcs))
+        if length(known[r]) > steps:
+            return (Loop(graph.name(r, "o"), r, steps),)
+    return ()
+
+
+def is_read_along(a: ir.Access, r: str) -> bool:
+    """Whether the steps of a reduction read what lies side by side."""
+    return bool(a.indices) and a.indices[-1] == ir.Var(r)

@@ -218,12 +218,16 @@ def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[L
         if rows is not None:
             marks.append(call("unroll", [rows]))
     lines = [Line(name, (*place, *marks))]
+    used = _levels_used(placing, name)
     for s in graph.steps[name]:
         if s.update is not None:
             packs = _packed(placing, s, holder, rows, lanes) if machine.vectors and lanes else []
+            cut = {x: graph.name(x.variable, "i") for x in placed.loops[s.update] if x.name in used}
             lines += update_lines(
-                graph, s, rows, lanes, shape.width, several, machine.vectors, ahead=not packs
-            )
+                graph, s, rows, lanes, shape.width, several, machine.vectors,
+                tuple(call("split", [x.variable, x.name, i, x.step]) for x, i in cut.items()),
+                ahead=not packs, steps={x.variable: i for x, i in cut.items()},
+            )  # fmt: skip
             lines += packs
     return lines
 
