@@ -19,23 +19,24 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import halide as hl
+import numpy as np
+from peers import (
+    algebra_apps,
+    camera_app,
+    guided_app,
+    image_apps,
+    layer_apps,
+    lens_app,
+    number_apps,
+    picture_apps,
+    pyramid_apps,
+    quantised_apps,
+    spectrum_apps,
+)
+
 os.environ |= {"OMP_NUM_THREADS": "1", "HL_NUM_THREADS": "1", "HL_JIT_TARGET": "host"}
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "peers"))
-
-import algebra_apps  # noqa: E402
-import camera_app  # noqa: E402
-import guided_app  # noqa: E402
-import halide as hl  # noqa: E402
-import image_apps  # noqa: E402
-import layer_apps  # noqa: E402
-import lens_app  # noqa: E402
-import number_apps  # noqa: E402
-import numpy as np  # noqa: E402
-import picture_apps  # noqa: E402
-import pyramid_apps  # noqa: E402
-import quantised_apps  # noqa: E402
-import spectrum_apps  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 Call = Callable[[], object]
@@ -327,12 +328,15 @@ APPS = {
 
 
 def main() -> None:
+    names = sys.argv[1:] or [*APPS]
+    if unknown := [name for name in names if name not in APPS]:
+        sys.exit(f"no such application: {', '.join(unknown)}; there are {', '.join(APPS)}")
     print(
         "| application | size | hbc ms | auto ms | Halide ms | Halide / hbc | Halide / auto "
         "| Halide's schedule |"
     )
     print("|---|---|---:|---:|---:|---:|---:|---|")
-    for name in sys.argv[1:] or APPS:
+    for name in names:
         report(name, APPS[name])
 
 

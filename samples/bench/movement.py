@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import importlib
 import subprocess
 import sys
 import tempfile
@@ -19,10 +18,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from peers import movement_halide as halide
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "peers"))  # which is no package
-halide: Any = importlib.import_module("movement_halide")
 
 KERNELS = HERE / "movement"
 TYPES = {"u8": np.uint8, "i8": np.int8, "i16": np.int16, "f32": np.float32}

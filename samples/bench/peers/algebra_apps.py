@@ -4,7 +4,7 @@ whole vectors, as its other applications are scheduled."""
 from __future__ import annotations
 
 import halide as hl
-from image_apps import LANES, Built
+from peers.image_apps import LANES, Built
 
 i, j, b, r_, s = (hl.Var(name) for name in ("i", "j", "b", "r", "s"))
 io, ii, jo, ji = (hl.Var(name) for name in ("io", "ii", "jo", "ji"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import halide as hl
-from image_apps import LANES, Built, c, x, xi, y, yi, yo
+from peers.image_apps import LANES, Built, c, x, xi, y, yi, yo
 
 Sites = tuple[int, int]
 yii = hl.Var("yii")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import halide as hl
-from image_apps import LANES, Built, edged
+from peers.image_apps import LANES, Built, edged
 
 x, y, z, c = (hl.Var(name) for name in "xyzc")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import halide as hl
-from image_apps import LANES, Built
+from peers.image_apps import LANES, Built
 
 c, x, y, n = (hl.Var(name) for name in "cxyn")
 co, ci, xo, xi = (hl.Var(name) for name in ("co", "ci", "xo", "xi"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import halide as hl
-from image_apps import Built, edged
+from peers.image_apps import Built, edged
 
 x, y, z, c = (hl.Var(name) for name in "xyzc")
 xi, yi = hl.Var("xi"), hl.Var("yi")

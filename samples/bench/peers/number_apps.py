@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import halide as hl
-from image_apps import LANES, Built
+from peers.image_apps import LANES, Built
 
 i, j, k, u, io, ii = (hl.Var(name) for name in ("i", "j", "k", "u", "io", "ii"))
 x, y, z, c, yo, yi = (hl.Var(name) for name in ("x", "y", "z", "c", "yo", "yi"))

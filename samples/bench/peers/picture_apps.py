@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import halide as hl
-from image_apps import LANES, Built, edged
+from peers.image_apps import LANES, Built, edged
 
 x, y, k, c, n, d = (hl.Var(name) for name in "xykcnd")
 xi, yi, xo, yo, t, di, b = (hl.Var(name) for name in ("xi", "yi", "xo", "yo", "t", "di", "b"))

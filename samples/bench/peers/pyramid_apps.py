@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import halide as hl
-from image_apps import LANES, Built, edged
+from peers.image_apps import LANES, Built, edged
 
 x, y, c, xi, xo, yi, yo = (hl.Var(name) for name in ("x", "y", "c", "xi", "xo", "yi", "yo"))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import halide as hl
 import numpy as np
-from image_apps import LANES, Built
+from peers.image_apps import LANES, Built
 
 c, x, y, b, k, i, j, g = (hl.Var(name) for name in "cxybkijg")
 co, xo, u = (hl.Var(name) for name in ("co", "xo", "u"))

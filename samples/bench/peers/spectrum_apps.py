@@ -8,7 +8,7 @@ from math import cos, pi, prod, sin
 from typing import Any
 
 import halide as hl
-from image_apps import LANES, Built
+from peers.image_apps import LANES, Built
 
 m, s, n, k, q, r_, mo, mi, ko, ki = (
     hl.Var(v) for v in ("m", "s", "n", "k", "q", "r", "mo", "mi", "ko", "ki")
