@@ -121,7 +121,7 @@ class _Names:
                     value = plain(v, names, where)
                     if where and value.type.lanes > 1:
                         return plain(body, {**names, name: value}, where)
-                    new = ir.Var(self.fresh(name), value.type)
+                    new = ir.Var(self.fresh(name.partition(".")[0]), value.type)  # of its copies too
                     binds.append(_Bind(new.name, value))
                     return plain(body, {**names, name: new}, where)
                 case ir.Load(index=index) if index.type.lanes > 1:
