@@ -4,12 +4,15 @@ The files are read together with the descriptions that hbc brings. What the mess
 `.fixed.hb`, which describes something.
 """
 
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from suite_goldens import Golden, assert_fixed_or_listed, cases, fixed
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
+from hbc.frontend.isa import load
 from hbc.frontend.isa.load import describe, load_instructions, read_source
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.source import Source
@@ -18,8 +21,11 @@ HERE = Path(__file__).parent / "errors"
 
 
 @pytest.fixture(scope="module")
-def builtin() -> list[Source]:
-    return [Source(path.name, read_source(path).text) for path in builtin_descriptions()]
+def builtin() -> Iterator[list[Source]]:
+    """Parsed once, which is most of a case; together with the others they are checked each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(load, "parse_descriptions", cache(load.parse_descriptions))
+        yield [Source(path.name, read_source(path).text) for path in builtin_descriptions()]
 
 
 @pytest.mark.parametrize("file", cases(HERE), ids=lambda file: file.stem)
