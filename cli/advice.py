@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hbc.frontend.advice.anew import computed_anew
 from hbc.frontend.advice.undivided import undivided
 from hbc.frontend.advice.unscheduled import unscheduled
@@ -11,6 +9,7 @@ from hbc.frontend.advice.whole_ranges import whole_ranges
 from hbc.frontend.program.by_size import apart
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, Severity, in_order
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, Target
@@ -22,7 +21,7 @@ WHOLE = "simplify"  # the last before loops are divided
 UNSELECTED = "private-tiles"  # the last before instructions are chosen
 
 
-@dataclass(slots=True)
+@mutable
 class Watch:
     """Keeps, while passes run, the program that advice is about."""
 

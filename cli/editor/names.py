@@ -8,13 +8,13 @@ schedule makes belong to the schedule and the Func.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.frontend.directives.table import DIRECTIVES, Row
 from hbc.frontend.program.vocabulary import Kind
 from hbc.frontend.text import ast
 from hbc.frontend.text.walk import children
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.ground.source import Span
 
 Symbol = tuple[str, ...]
@@ -31,7 +31,7 @@ class Occurrence:
     declares: bool = False
 
 
-@dataclass(slots=True)
+@mutable
 class _Reading:
     """What is known while the statements are walked: names of the file, and variables of each Func."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from hbc.cli.show.crash import version
 from hbc.frontend.sketch.fmt import format_sketch
 from hbc.frontend.text.fmt import format_source
 from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.record import mutable
 from hbc.ir.ground.source import Source, Span
 
 COMMANDS = {"run": "Run", "bench": "Bench", "explain": "Explain"}
@@ -37,7 +38,7 @@ IDLE_SECONDS = 1.0  # without a keystroke
 MOST_READINGS = 100  # whose garbage waits
 
 
-@dataclass(slots=True)
+@mutable
 class Opened:
     """A file in the editor: as it is, as it was when it last parsed, and what `hbc check` said of the
     text `checked`."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
 from hbc.cli.files.replace_file import replace_file
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.walk import statements
@@ -26,7 +26,7 @@ from hbc.ir.meaning.numpy_types import Array
 AT = ": at"
 
 
-@dataclass(slots=True)
+@mutable
 class Written:
     """Where lines go, and how many there are."""
 
@@ -34,7 +34,7 @@ class Written:
     lines: int = 0
 
 
-@dataclass(slots=True)
+@mutable
 class Coordinates:
     """Of the value that comes next."""
 
@@ -44,7 +44,7 @@ class Coordinates:
         self.at[at:] = [int(value)]
 
 
-@dataclass(slots=True)
+@mutable
 class Values:
     """Those of a step in an array, with the coordinates that came before."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.compiled import Compiled
 from hbc.cli.files.replace_file import replace_file
 from hbc.codegen.build.gpu import gpu_archs
+from hbc.ir.ground.record import mutable
 
 if TYPE_CHECKING:
     from hbc.codegen.build.nvcc import Resources
@@ -22,7 +23,7 @@ LIBRARIES: dict[str, tuple[str, Output]] = {
 """By form: the file's name, and what the C compiler makes."""
 
 
-@dataclass(slots=True)
+@mutable
 class Made:
     """The files written, what GPUs need for the functions in them, and seconds by step."""
 

@@ -9,11 +9,11 @@ that a loop takes, out of cache and latencies it takes more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from hbc.ir.algebra.evaluate import evaluated
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.show import show
@@ -56,7 +56,7 @@ class Cost:
         return max(float(getattr(self, kind)) / n for kind, n in PER_CYCLE.items())
 
 
-@dataclass(slots=True)
+@mutable
 class Loop:
     """A loop of the IR: `runs`, how often its body does in all; None where data or no example decides."""
 
@@ -77,7 +77,7 @@ def costs_of(kernel: Kernel, target: Target, sizes: Mapping[str, int]) -> list[L
     return walk.loops
 
 
-@dataclass(slots=True)
+@mutable
 class _Walk:
     """`held`: buffers in registers; touching them is free."""
 

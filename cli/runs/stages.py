@@ -26,6 +26,7 @@ from hbc.cli.show.report import Progress, notice
 from hbc.frontend.oracle.oracle import Reference
 from hbc.frontend.program.funcs import Example, Pipeline
 from hbc.ir.ground.diag import HbcError, InternalError, ToolError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang.instruction import Subnormals
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.meaning.interp import InterpError, Prepared, prepare
@@ -44,7 +45,7 @@ KEPT_MISTAKES = 3  # of each stage
 Outputs = Mapping[str, "Array"]
 
 
-@dataclass(slots=True)
+@mutable
 class Stage:
     """What was found of one stage: a pass, or the native code. `worst` is the largest error over
     its bound. `emulated`: how often native code executed each instruction that an emulator has.

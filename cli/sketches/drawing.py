@@ -6,6 +6,8 @@ import io
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
+from hbc.ir.ground.record import mutable
+
 Colour = tuple[int, int, int]
 
 BLACK: Colour = (0, 0, 0)
@@ -57,7 +59,7 @@ class Arrow:
         return (tip, self.y), (back, self.y - HEAD / 2), (back, self.y + HEAD / 2)
 
 
-@dataclass(slots=True)
+@mutable
 class Drawing:
     """In units of SVG; what comes later lies on top."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from hbc.codegen.c.abi import Abi, header_part, make_abi, ordered, overlap_pairs, strerror
@@ -24,7 +24,7 @@ from hbc.codegen.text.spelling import value_type
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.beforehand.split import Split, split_constants
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel, Table
 from hbc.ir.lang.target import TARGETS, Feature, Target
@@ -41,7 +41,7 @@ class Body:
     alike: tuple[Kernel, ...] = ()
 
 
-@dataclass(slots=True)
+@mutable
 class Shared:
     """What the kernels of a file have in common: names of the file, functions that they call, tables by what
     is in them."""

@@ -11,7 +11,7 @@ move in one access where they are neighbours in memory too and aligned.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import lcm
 
 import numpy as np
@@ -25,6 +25,7 @@ from hbc.ir.algebra.lane_at import at_lane
 from hbc.ir.algebra.layout import Layout, normal, to_index
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, eq, mod, sub
 from hbc.ir.lang.kernel import Kernel
@@ -65,7 +66,7 @@ def fragment_lanes(kernel: Kernel) -> Kernel:
     return kernel.map_body(_Lanes(kinds, shared, strides, taken).stmt)
 
 
-@dataclass(slots=True)
+@mutable
 class _Lanes:
     """The walk. `shared`: how many elements arrays in shared memory have, 0 where that is not known.
     `strides`: of arguments, which the kernel can test. `lane`: the number of every loop that

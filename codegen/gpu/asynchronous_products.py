@@ -13,7 +13,7 @@ loop `stage_copies` lets them run on while the next iteration begins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from hbc.codegen.gpu.swizzle import split_place, swizzle_bits
@@ -22,6 +22,7 @@ from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import HbcError, error
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, sub
 from hbc.ir.lang.instruction import Instruction, SharedRows
@@ -53,7 +54,7 @@ def _launches(s: ir.Stmt, instructions: Mapping[str, Instruction]) -> ir.Stmt:
     return work.laid_out(work.stmt(s))
 
 
-@dataclass(slots=True)
+@mutable
 class _Work:
     """`boxes`: how many rows the boxes have that are copied to arrays. `layouts`: of the arrays that products
     read, by buffer. `nest`: the loops over threads that the walk is in."""

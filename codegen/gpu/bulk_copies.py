@@ -11,7 +11,7 @@ elsewhere: what the loops leave out must be beyond it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from hbc.codegen.gpu.aligned_launches import strides_of, without_tests
@@ -21,6 +21,7 @@ from hbc.ir.algebra.linear import linear, to_expr
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import HbcError, error
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, eq, ge, gt, le, mod, sub
 from hbc.ir.lang.instruction import SharedRows
@@ -80,7 +81,7 @@ def _by_threads(s: ir.Stmt) -> ir.Stmt:
     return map_stmt(s, lambda e: e, _by_threads)
 
 
-@dataclass(slots=True)
+@mutable
 class _Bulk:
     """A launch with such copies. `tests`: of its arrays; `multiples`: what their strides are known to be
     multiples of."""

@@ -14,13 +14,14 @@ strides of arguments must be multiples of is tested around the loops over thread
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import lcm
 
 from hbc.codegen.gpu.partial_copies import partial_copy
 from hbc.codegen.gpu.staged_body import staged_body
 from hbc.ir.algebra.alignment import Alignment, alignment
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, eq, mod
 from hbc.ir.lang.kernel import Kernel
@@ -34,7 +35,7 @@ from hbc.ir.vectors.live_lanes import all_live
 ACCESSES = (16, 8, 4)  # bytes, widest first
 
 
-@dataclass(slots=True)
+@mutable
 class Copies:
     """The copies that were made, by identity (they are kept here so that it stays theirs)."""
 
@@ -57,7 +58,7 @@ def vector_copies(kernel: Kernel, copies: Copies) -> Kernel:
     return kernel.map_body(_Work(copies, strides, private, tiles, taken, units).outside)
 
 
-@dataclass(slots=True)
+@mutable
 class _Work:
     """`needed`: what strides are taken to be multiples of; nothing is taken unless `assuming`. `staged`:
     what asynchronous copies fill here, of one element too where that is large enough. `values`: of

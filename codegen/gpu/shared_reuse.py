@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import maximum
 from hbc.ir.lang.kernel import Kernel
@@ -35,7 +36,7 @@ def _outside(s: ir.Stmt) -> ir.Stmt:
     return s if body is s.body else replace(s, body=body)
 
 
-@dataclass(slots=True)
+@mutable
 class _Slots:
     """`names`: of all buffers; `arrays`: those that there are so far, each with the extent of the
     largest that it holds."""

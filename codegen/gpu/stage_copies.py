@@ -26,7 +26,7 @@ loop: copies are then one slot less ahead, as what the iteration before reads is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.codegen.gpu.asynchronous import asynchronous, is_asynchronous
 from hbc.codegen.gpu.run_on import RunOn, is_product, run_on
@@ -34,6 +34,7 @@ from hbc.codegen.gpu.staged_body import StagedBody, moved, staged_body
 from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import error
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, floordiv, lt, mod, mul, sub
 from hbc.ir.lang.kernel import Kernel
@@ -66,7 +67,7 @@ def _comes_again(s: ir.Stmt) -> bool:
     return isinstance(s, ir.For) and (s.marks.resident is not None or s.kind is ir.LoopKind.SERIAL)
 
 
-@dataclass(slots=True)
+@mutable
 class _Pass:
     """`again`: inside of a loop of a block, or of blocks that stay; `used`: the block has had arrays in
     shared memory."""
@@ -125,7 +126,7 @@ class _Pass:
         return name
 
 
-@dataclass(slots=True)
+@mutable
 class _Staged:
     """A loop on its way. `slot` and `ahead` are names for which slot the iteration uses, and which the
     copies go to that it begins; `later`: its products run on into the next iteration; `signal` is what

@@ -13,13 +13,14 @@ and one inside of a loop over warps has a slot in shared memory for each, which 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 from hbc.codegen.gpu.fills import at_number, iterations, joined, only_fills, perfect
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.algebra.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.algebra.simplify import simplify_kernel
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, floordiv, lt, mul, sub
 from hbc.ir.lang.kernel import Kernel
@@ -41,7 +42,7 @@ def place_temporaries(kernel: Kernel) -> Kernel:
     return simplify_kernel(kernel.map_body(pass_.host), before)
 
 
-@dataclass(slots=True)
+@mutable
 class _Pass:
     """The walk. `tiles`: the buffers in tile memory."""
 

@@ -7,7 +7,7 @@ function takes and gives are such registers, of one thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from hbc.codegen.moves.plan import NOTHING, plan_registers
@@ -16,7 +16,7 @@ from hbc.codegen.moves.view import View, composed, register_rows
 from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import Diagnostic, HbcError
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang.types import DType
 from hbc.ir.moves.gather import identity
 from hbc.ir.moves.instruction_table import InstructionTable
@@ -25,7 +25,7 @@ from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 THREADS = 256  # of a block of the kernel
 
 
-@dataclass(slots=True)
+@mutable
 class Printer:
     """The function while it is printed. `registers`: the names of an array's registers."""
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hbc.codegen.moves.lane_formula import closed, condition, formula
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.writer import Writer
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.moves.gather import ZERO
 
 Numbers = NDArray[np.int64]
@@ -54,7 +54,7 @@ class Column:
         return Column(np.where(kept, self.array, -2), self.place)
 
 
-@dataclass(slots=True)
+@mutable
 class Group:
     """The function of a group of `lanes` threads while it is printed; `width` is the power of two that
     shuffles work in, 0 where the group is more than a warp. `cast` is what an element must become to be

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang.types import DType
 
 _FLOATS = {"f16": "__half", "bf16": "__nv_bfloat16", "f32": "float", "f64": "double"}
@@ -13,7 +14,7 @@ _INFIX = {"+": "sum", "*": "product", "&": "both", "|": "either", "^": "differin
 _NAMES = {**_INFIX, "min": "least", "max": "greatest"}
 
 
-@dataclass(slots=True)
+@mutable
 class Element:
     """`used`: the operations that occur."""
 

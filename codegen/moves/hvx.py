@@ -8,7 +8,7 @@ problems.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 import numpy as np
@@ -24,6 +24,7 @@ from hbc.codegen.moves.warp import placed
 from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang.types import DType
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather, Locations, Shape, identity
 from hbc.ir.moves.instruction_table import InstructionTable
@@ -32,7 +33,7 @@ from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 Numbers = NDArray[np.int64]
 
 
-@dataclass(slots=True)
+@mutable
 class Printer:
     """The function while it is printed."""
 

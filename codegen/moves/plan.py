@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import mutable
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
 from hbc.ir.moves.instruction_table import Fit, InstructionTable, fitting, fitting_doubled
 
@@ -27,7 +28,7 @@ class Op:
     operands: tuple[int, ...]
 
 
-@dataclass(slots=True)
+@mutable
 class Plan:
     """`outputs` names the value of each output register. `firsts`: values that were the first of two
     operands, which many instructions overwrite: another time that takes a copy."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.spelling import int_type
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.moves.instruction_table import OPERANDS, Fit
 
 PLACE = re.compile(r"\{(\w+)(?: (\w+))?\}")
@@ -58,7 +58,7 @@ def _in_bytes(values: tuple[int, ...], bits: int) -> tuple[int, ...]:
     )
 
 
-@dataclass(slots=True)
+@mutable
 class Constants:
     """Names for the registers of constants of one function, in the order of their first use."""
 

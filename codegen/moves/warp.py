@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
 import numpy as np
@@ -19,13 +19,14 @@ from hbc.codegen.moves.element import Element
 from hbc.codegen.moves.exchange import exchanged, price, sectors
 from hbc.codegen.moves.shared_shuffles import received, shared
 from hbc.codegen.moves.view import View, composed
+from hbc.ir.ground.record import mutable
 from hbc.ir.moves.gather import UNDEFINED, Gather, Locations, Shape, identity
 from hbc.ir.moves.movement import Folded, Moved
 
 Numbers = NDArray[np.int64]
 
 
-@dataclass(slots=True)
+@mutable
 class Thread:
     """What one thread does, while it is printed. `number`: of a held array in the group's list."""
 

@@ -7,7 +7,7 @@ elements are; only folds look at them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import prod
 
@@ -22,13 +22,14 @@ from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang.types import DType
 from hbc.ir.moves.gather import ZERO, Gather, Locations, identity
 from hbc.ir.moves.instruction_table import InstructionTable
 from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 
 
-@dataclass(slots=True)
+@mutable
 class Printer:
     """One function while it is printed."""
 

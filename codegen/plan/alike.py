@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from hbc.codegen.plan.alike_form import Form, Known, Open, begin_of, form_of
 from hbc.ir.algebra.linear import Linear, canonical, linear
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary
 from hbc.ir.lang.types import INDEX, DType, Memory, Type
@@ -152,7 +152,7 @@ def _is_loop(s: ir.Stmt) -> bool:
     return isinstance(s, ir.For) and s.kind is not ir.LoopKind.UNROLL
 
 
-@dataclass(slots=True)
+@mutable
 class _Sizes:
     """Sizes of statements and expressions by their identity, and numbers of shapes."""
 
@@ -238,7 +238,7 @@ def _without_copies(s: ir.Stmt) -> ir.Stmt:
     return map_stmt(s, lambda e: e, _without_copies)
 
 
-@dataclass(slots=True)
+@mutable
 class _Given:
     """The parameters of forms that are alike, and what each is for every form. Values that are everywhere
     so much more than others share the parameter of those."""

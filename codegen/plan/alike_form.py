@@ -14,10 +14,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary
 from hbc.ir.lang.types import INDEX, DType, Memory, Type
@@ -96,7 +96,7 @@ def begin_of(
     return tuple(begin[:BEGIN])
 
 
-@dataclass(slots=True)
+@mutable
 class _Reader:
     """The walk. `names` and `arrays`: those bound inside so far, by their number. `elements`: buffers from
     outside. `hint`: what an open place would be called. `fixed`: in the index of an array of the

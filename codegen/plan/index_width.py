@@ -12,8 +12,9 @@ one for each array.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, I64, DType
 from hbc.ir.lang.walk import children, nodes, operands
@@ -57,7 +58,7 @@ def _element(n: ir.Node) -> DType | None:
     return n.type.element if isinstance(n, ir.Load) else None
 
 
-@dataclass(slots=True)
+@mutable
 class _Bounds:
     """Bounds of names in scope; of each set of terms, the largest coefficients seen."""
 

@@ -9,14 +9,14 @@ Whole buffers may be evenly apart too, in an array of buffers of one kind.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.codegen.plan.register_arrays import register_base
 from hbc.codegen.plan.repeat_kinds import header, operation, same_kind, store_kind
 from hbc.ir.algebra.form import Linear, minus, scaled, to_expr
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, mul
 from hbc.ir.lang.show import show
@@ -47,7 +47,7 @@ Steps = dict[tuple[int, ...], Linear]
 """How much each index grew from one statement to another, by the path of children that leads to it."""
 
 
-@dataclass(slots=True)
+@mutable
 class Match:
     """The comparison of two statements. `members`: what is known of buffers in arrays. When `keeping`, the
     statement with the variable `var` is made, and its buffers are added to them. `steps`: what

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.codegen.plan.repeat_items import (
     Item,
@@ -26,7 +26,7 @@ from hbc.codegen.plan.repeat_items import (
 )
 from hbc.codegen.plan.repeat_match import DifferentError, Match, Member, Steps, is_repetition
 from hbc.codegen.plan.repeat_values import Values, as_array, is_indexed, values_of
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import map_stmt, statements
@@ -39,7 +39,7 @@ MOST_LOOPS = 9_999_999
 _NUMBER = re.compile(r"(_?\d+)+$")
 
 
-@dataclass(slots=True)
+@mutable
 class Repeats:
     """`members`: what names in loops stand for. `arrays`: the buffers that each array is made of."""
 
@@ -74,7 +74,7 @@ class _Copy:
     lines: int
 
 
-@dataclass(slots=True)
+@mutable
 class _Work:
     """The walk. `kind` None: no arrays of buffers. `registers`: see `Match`. `used`: arrays that loops
     index. `copies`: iterations by the identity of their items, which are `kept`; `compared`: differences of

@@ -8,11 +8,11 @@ iteration to the next, or past iterations that leave it alone, count as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
 from hbc.codegen.plan.tile_steps import parts, reads_of, tile_step
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 
@@ -47,7 +47,7 @@ class _Effect:
         )
 
 
-@dataclass(slots=True)
+@mutable
 class Lives:
     """The lives of all tiles of a statement; `places` is None when there are none."""
 

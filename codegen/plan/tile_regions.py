@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.codegen.plan.tile_lives import Life, Place, most_alive
 from hbc.codegen.plan.tile_steps import label, parts, with_parts
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 
@@ -43,7 +43,7 @@ class TileError(HbcError):
     """The tile registers cannot hold what a kernel keeps in them."""
 
 
-@dataclass(slots=True)
+@mutable
 class Planner:
     """Puts regions into a body. `count`: registers of the machine."""
 

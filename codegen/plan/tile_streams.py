@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.codegen.plan.tile_steps import Fill, parts, tile_step
 from hbc.ir.algebra.layout import layout
 from hbc.ir.algebra.linear import difference
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
 from hbc.ir.lang.walk import free_variables, substitute
@@ -95,7 +95,7 @@ def _groups(
     yield from groups.found.values()
 
 
-@dataclass(slots=True)
+@mutable
 class _Groups:
     tiles: Mapping[str, ir.Allocate]
     found: dict[int, tuple[tuple[_Loop, ...], list[_Load]]] = field(default_factory=dict)

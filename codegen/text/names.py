@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 
 # C11, C23 and C++20: the header is also read by C++ compilers.
 _KEYWORDS_TEXT = """
@@ -104,14 +104,14 @@ class Binding:
     bits: int | None = None
 
 
-@dataclass(slots=True)
+@mutable
 class _Frame:
     bindings: dict[str, Binding] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     numbered: dict[str, int] = field(default_factory=dict)  # the last number given to a name
 
 
-@dataclass(slots=True)
+@mutable
 class Scope:
     """The names visible at a point of the C text. Frames follow C's blocks."""
 

@@ -6,7 +6,7 @@ A name is a family and one or two element types: `div_i32` floors, `i32_from_f32
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from string import Template
 
 from hbc.codegen.text.float8 import FLOAT8
@@ -35,6 +35,7 @@ from hbc.codegen.text.functions import (
 from hbc.codegen.text.spelling import c_type, int_type, unsigned_type
 from hbc.codegen.text.writer import INDENT, wrap
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang.types import DTYPES, DType, Kind
 
 _TYPES = "|".join(DTYPES)
@@ -48,7 +49,7 @@ _EXTREME_NUMBER = {"least": "<", "most": ">"}
 _SATURATED = {"addsat": "+", "subsat": "-"}
 
 
-@dataclass(slots=True)
+@mutable
 class Prelude:
     """The functions used so far, in the order in which C needs them. `machine`: whose instructions
     they may use (see `Target`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hbc.codegen.plan.alike import Routine, Use
@@ -14,7 +14,7 @@ from hbc.codegen.text.names import Binding, Scope
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.accesses import Accesses
 from hbc.ir.lang.instruction import Instruction
@@ -59,7 +59,7 @@ class Buffer:
     extent: int = 0
 
 
-@dataclass(slots=True)
+@mutable
 class Cleanup:
     """Where heap buffers are freed: the label there, empty while no goto leads to it, and how many do."""
 
@@ -67,7 +67,7 @@ class Cleanup:
     jumps: int = 0
 
 
-@dataclass(slots=True)
+@mutable
 class Called:
     """A function for several statements: its name, how often it is called, and what is known whoever calls,
     of its parameters and of the elements of its arrays."""
@@ -140,7 +140,7 @@ class Printers:
     machine: object = None
 
 
-@dataclass(slots=True)
+@mutable
 class Unit:
     """What printing a statement needs to know and leaves behind.
 

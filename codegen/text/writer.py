@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.ground.printable import printable
+from hbc.ir.ground.record import mutable
 
 WIDTH = 100
 INDENT = "    "
@@ -16,7 +17,7 @@ DEEP = 56  # column that brackets alone push no continuation line beyond
 BRACKET = 4  # how tightly a bracket binds what is in it, for `_binds`
 
 
-@dataclass(slots=True)
+@mutable
 class Writer:
     """Collects lines at the current depth. `text()` ends every line with a newline."""
 

@@ -7,7 +7,7 @@ when both are atomic updates by one operation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum
 
 import numpy as np
@@ -22,7 +22,7 @@ from hbc.ir.algebra.facts import Facts, Interval
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import floordiv, ge, le, mul, sub
 from hbc.ir.lang.launches import WARP
@@ -124,7 +124,7 @@ def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
     return one.stores or other.stores
 
 
-@dataclass(slots=True)
+@mutable
 class Conflicts:
     """Remembers what each access touches. `strides` are those of arguments, in which rows do not meet."""
 

@@ -8,10 +8,11 @@ nest grows with its length, and not by a factor for each loop around.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.codegen.threads.conflicts import UnsyncedAccess
 from hbc.codegen.threads.places import Place
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 
 MOST_ROUNDS = 4  # then whatever was found in any of them is assumed
@@ -20,7 +21,7 @@ Waiting = dict[UnsyncedAccess, None]
 Visit = Callable[[Waiting], tuple[ir.Stmt, Waiting]]
 
 
-@dataclass(slots=True)
+@mutable
 class _Loop:
     """What is known of one loop: `carried` from the iteration before, and what came of the last time
     that its body was gone through: `entry`, `body`, `left`. `at` stays with its identity."""
@@ -34,7 +35,7 @@ class _Loop:
     left: Waiting = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@mutable
 class Loops:
     """The loops of a block, by identity and place."""
 

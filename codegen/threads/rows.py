@@ -10,13 +10,13 @@ either tells most others apart.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.codegen.threads.access import ThreadAccess
 from hbc.codegen.threads.elements import offsets
 from hbc.ir.algebra.linear import Linear, plus
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import substitute
 
@@ -30,7 +30,7 @@ class _Span:
     high: int
 
 
-@dataclass(slots=True)
+@mutable
 class Rows:
     """What has been found out of accesses: how they are with numbers for the `strides`, and what
     those touch."""

@@ -5,7 +5,7 @@ is put as late as it can be, and before a loop where that saves one in each iter
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.codegen.threads.access import (
     Counted,
@@ -20,7 +20,7 @@ from hbc.codegen.threads.places import Place
 from hbc.codegen.threads.reasons import reasons
 from hbc.codegen.threads.scopes import barrier_count, common_first
 from hbc.ir.algebra.bounds import constant_bounds
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.launches import (
@@ -49,7 +49,7 @@ class Made:
     at: Place
 
 
-@dataclass(slots=True)
+@mutable
 class Walk:
     """One block. `tracked`: the buffers that its threads share and store to; `scope`: of the barriers
     that it needs, a warp's where it is no more than one."""
@@ -304,7 +304,7 @@ class Walk:
                 yield replace(p, passed=True)
 
 
-@dataclass(slots=True)
+@mutable
 class _InWarp(Walk):
     """What one warp does, in loops over warps: where its lanes touch what others of it stored."""
 

@@ -8,12 +8,13 @@ and goes through shared memory where they are odd.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd, lcm
 
 from hbc.ir.algebra.layout import layout
 from hbc.ir.algebra.linear import factors, linear
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, const_value, eq, mod
 from hbc.ir.lang.kernel import Argument, Kernel
@@ -36,7 +37,7 @@ def moves_anywhere(kernel: Kernel) -> Kernel:
     return kernel.map_body(work.outside) if tiles else kernel
 
 
-@dataclass(slots=True)
+@mutable
 class _Work:
     """The walk. `tiles`: the buffers that are fragments; `taken`: the names of all."""
 

@@ -8,8 +8,9 @@ buffer moves them too. Nobody reads their elements, but a register that nobody w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import not_
 from hbc.ir.lang.walk import inner_statements, nodes, own_expressions
@@ -21,7 +22,7 @@ def may_begin_unknown(s: ir.Stmt, buffer: str) -> bool:
     return not _Walk(buffer).follows(s, ())
 
 
-@dataclass(slots=True)
+@mutable
 class _Walk:
     """`stored`: the conditions around each store so far."""
 

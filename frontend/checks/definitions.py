@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.frontend.checks.declarations import type_named
 from hbc.frontend.checks.names import declare
@@ -24,11 +24,12 @@ from hbc.frontend.program.literals import (
 from hbc.frontend.program.scope import Declared, Env, Scope, Signature
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Note
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import WHOLE, DType, widen
 
 
-@dataclass(slots=True)
+@mutable
 class Draft:
     """The definitions of one name, in the order of the file."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.frontend.expand.functions import variables_of
 from hbc.frontend.expand.items import is_tuple, items
@@ -17,6 +17,7 @@ from hbc.frontend.text.vocabulary import EDGES
 from hbc.frontend.text.walk import mapped, nodes
 from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, HbcError, Note
+from hbc.ir.ground.record import mutable
 from hbc.ir.ground.source import Span
 
 MOST_NODES = 200_000  # of all bodies written out
@@ -24,7 +25,7 @@ MOST_CALLS = 60  # inside each other
 SMALL, SHORT = 4, 16  # nodes of an argument that is written out each time; of one without reads
 
 
-@dataclass(slots=True)
+@mutable
 class Expansion:
     """The functions of a file, the names that it declares, all its words, the calls being written
     out, outermost first, and what was wrong."""

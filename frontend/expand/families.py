@@ -7,7 +7,7 @@ call that gives a Func (`g[l] = blur(A)`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.frontend.expand.whole_numbers import number, whole
 from hbc.frontend.text import ast
@@ -15,13 +15,14 @@ from hbc.frontend.text.vocabulary import EDGES
 from hbc.frontend.text.walk import mapped, nodes
 from hbc.ir.ground.counted import counted
 from hbc.ir.ground.diag import Diagnostic, Note
+from hbc.ir.ground.record import mutable
 from hbc.ir.ground.source import Span
 
 Place = tuple[int, ...]
 MOST = 1000  # statements written out
 
 
-@dataclass(slots=True)
+@mutable
 class Families:
     """The values of params, the names that the file declares, the functions that give Funcs, and what was
     wrong. `members`: by family and index, where it is defined first. `around`: the indices of the

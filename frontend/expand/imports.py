@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from hbc.frontend.text.giants import LARGEST_SOURCE
 from hbc.frontend.text.kernels import SHARED
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.diag import Diagnostic, HbcError, Note, did_you_mean
+from hbc.ir.ground.record import mutable
 from hbc.ir.ground.source import Source, Span
 
 LIBRARY = Path(__file__).resolve().parents[1] / "std"
@@ -19,7 +20,7 @@ SUFFIX = ".hb"
 MOST_FILES = 100
 
 
-@dataclass(slots=True)
+@mutable
 class _Reading:
     """What has been read: by path, the import that asked for it first. `path` are those being read."""
 

@@ -10,13 +10,13 @@ over those variables around it that the term reads. Schedules name the Func so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.frontend.expand.calls import names
 from hbc.frontend.text import ast
 from hbc.frontend.text.walk import free_names, mapped, nodes, own_names
 from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.ground.source import Span
 
 
@@ -38,7 +38,7 @@ KINDS = {
 }
 
 
-@dataclass(slots=True)
+@mutable
 class Lifting:
     """The names that `reduce` declares, every word of the program, what was wrong, and the words that stand
     in schedules alone, which may speak of the Funcs and loops made here."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hbc.frontend.isa.ast import Property
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.ground.source import Span
 
 Value = Any
@@ -37,7 +37,7 @@ KINDS: dict[str, Callable[[object], bool]] = {
 WHOLE, NUMBER, NAME, STRING, BLOCK = KINDS
 
 
-@dataclass(slots=True)
+@mutable
 class Reports:
     """The mistakes found so far."""
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.algebra import facts
 from hbc.ir.algebra.form import MOST_REMEMBERED
 from hbc.ir.algebra.linear import Linear, linear, plus, scaled, shifted, without
 from hbc.ir.algebra.lower_bound import least
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables
 
 SIZE = facts.Interval(ir.const_index(0), None)
 
 
-@dataclass(slots=True)
+@mutable
 class SizeFacts:
     """Forms known to be at least 0. Sizes always are."""
 

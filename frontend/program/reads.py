@@ -8,7 +8,7 @@ loops.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 from hbc.frontend.program.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Update
@@ -29,7 +29,7 @@ from hbc.frontend.program.ranges import (
 from hbc.frontend.program.scope import Scope
 from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.linear import Linear, canonical, linear, minus, plus, shifted, to_expr
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
@@ -37,7 +37,7 @@ from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import children, nodes_of
 
 
-@dataclass(slots=True)
+@mutable
 class Proof:
     """What is known while the Funcs are visited, readers first."""
 

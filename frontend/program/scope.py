@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.frontend.program.cells import Cells
 from hbc.frontend.program.foreign_types import called_here
@@ -18,7 +18,7 @@ from hbc.ir.ground.diag import (
     in_order,
     left,
 )
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.ground.source import Source, Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType
@@ -52,7 +52,7 @@ class Edge:
     image: ast.Ident
 
 
-@dataclass(slots=True)
+@mutable
 class Scope:
     """Everything declared; filled statement by statement, read by the checks that follow."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import fold
 from hbc.ir.lang.types import DTYPES, DType, Kind
 
 TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
 
-@dataclass(slots=True)
+@mutable
 class Settings:
     """The texts given, and the mistakes in them."""
 

@@ -9,13 +9,14 @@ Each iteration has the memory to itself, one after the other. There is room for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 from hbc.frontend.plans.plan import At, FuncPlan, Root
 from hbc.ir.algebra.bounds import Interval, bounds
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import error
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, maximum, mul, neg, sub
 from hbc.ir.lang.types import INDEX
@@ -30,7 +31,7 @@ from hbc.ir.lang.walk import (
 Ranges = Mapping[str, Interval]
 
 
-@dataclass(slots=True)
+@mutable
 class _Found:
     """The allocations of an array of a Func, and how much each asks for at most."""
 

@@ -7,7 +7,7 @@ width, and the operators of definitions and functions end in one column.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse, with_blocks
@@ -15,7 +15,7 @@ from hbc.frontend.text.spacing import UPDATES, Token, joined, tokens
 from hbc.frontend.text.syntax import KEYWORDS
 from hbc.frontend.text.version import version_span
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.ground.source import Source
 
 INDENT = "    "
@@ -24,7 +24,7 @@ PADDED = frozenset({"size", "param", "type", "input", "output", "table", "reduce
 WIDEST_GAP = 16
 
 
-@dataclass(slots=True)
+@mutable
 class Row:
     """One line of the result. `item`: begins a statement; `gap`: a blank line stands before."""
 

@@ -7,7 +7,6 @@ replace all, and may use any condition that is known to hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from hbc.ir.algebra.division import quotient
@@ -29,7 +28,7 @@ from hbc.ir.algebra.linear import (
     without,
 )
 from hbc.ir.algebra.value_range import value_range
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import names_read
 
@@ -40,7 +39,7 @@ MAX_DEPTH: Final = 40
 _UNKNOWN: Final = Linear(0)  # of what is not remembered
 
 
-@dataclass(slots=True)
+@mutable
 class Budget:
     """Steps that a search may still take, and how deep it is."""
 

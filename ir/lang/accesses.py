@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import inner_statements, nodes_of, own_expressions, statements
 
 
-@dataclass(slots=True)
+@mutable
 class Accesses:
     """What has been found, by the `id` of the statement, which is held so that it stays alive."""
 

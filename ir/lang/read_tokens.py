@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from hbc.ir.ground.diag import HbcError, error
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.ground.source import Source, Span
 
 _TOKEN: Final = re.compile(
@@ -35,7 +35,7 @@ class Token:
     start: int
 
 
-@dataclass(slots=True)
+@mutable
 class Cursor:
     """A text and how far it has been read."""
 

@@ -4,12 +4,12 @@ constant distance."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from hbc.ir.algebra.form import Linear, minus, shifted, to_expr
 from hbc.ir.algebra.linear import linear
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import broadcast
 from hbc.ir.lang.types import BOOL, Memory
@@ -22,7 +22,7 @@ MOST_ROWS = 64
 IN_MEMORY = (Memory.HEAP, Memory.STACK, Memory.AUTO)
 
 
-@dataclass(slots=True)
+@mutable
 class Rows:
     """Rows of memory: what of their addresses is not constant, by number."""
 

@@ -13,8 +13,9 @@ these as of those, a statement stays as it is, as does one whose lanes are not e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.kernel import Kernel
@@ -41,7 +42,7 @@ def reverse(kernel: Kernel, target: Target, moved: list[Moved] | None = None) ->
     return kernel.map_body(_Reverse(target, widths, elsewhere, [] if moved is None else moved).stmt)
 
 
-@dataclass(slots=True)
+@mutable
 class _Reverse:
     """`elsewhere`: buffers that are not in memory."""
 

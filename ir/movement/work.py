@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import DType
@@ -32,7 +31,7 @@ class Choice:
         return sum(chain.cost for _, chain in self.parts)
 
 
-@dataclass(slots=True)
+@mutable
 class Work:
     """`elsewhere`: buffers that are not in memory; `tiles`: those of them that instructions load and store
     whole, rows apart; `written`: those that the kernel stores to."""

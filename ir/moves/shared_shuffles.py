@@ -7,16 +7,16 @@ one shuffle, not two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from hbc.ir.ground.record import mutable
 
 Numbers = NDArray[np.int64]
 Lanes = NDArray[np.bool_]
 
 
-@dataclass(slots=True)
+@mutable
 class SharedShuffle:
     """`sender[lane]` is the thread that a thread receives from, and `sent[lane]` the register that it
     sends; -1 for nothing. `receivers` has for each register the threads that receive it."""

@@ -9,11 +9,12 @@ On a scalar target every lane becomes a statement of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from hbc.ir.algebra.bounds import prove
 from hbc.ir.algebra.facts import Facts
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const, select
 from hbc.ir.lang.kernel import Kernel
@@ -40,7 +41,7 @@ def legalize(
     return kernel.map_body(work.stmt)
 
 
-@dataclass(slots=True)
+@mutable
 class _Legalize:
     bits: int
     take: Take

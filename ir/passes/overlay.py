@@ -10,12 +10,12 @@ know of it, and `restrict` in C says the truth.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.ir.algebra.facts import Facts
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.counted import listed
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import maximum
 from hbc.ir.lang.walk import free_variables, nodes_of, own_expressions, rename_buffers, substitute
@@ -51,7 +51,7 @@ def lives(s: ir.Stmt) -> Mapping[int, Life]:
     return walk.found
 
 
-@dataclass(slots=True)
+@mutable
 class _Walk:
     now: int = 0
     alive: dict[str, Life] = field(default_factory=dict)  # of the buffers around
@@ -109,7 +109,7 @@ class Placed:
     life: Life
 
 
-@dataclass(slots=True)
+@mutable
 class Names:
     """What shared memory is called. `taken`: the names of all other buffers."""
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import BOOL, TILES, DType, Memory
@@ -38,7 +39,7 @@ def promote(kernel: Kernel) -> Kernel:
     return kernel.map_body(lambda body: _promote(body, tiles, _Accesses()))
 
 
-@dataclass(slots=True)
+@mutable
 class _Uses:
     """What happens to a buffer in its scope. `in_memory`: something needs it there."""
 
@@ -47,7 +48,7 @@ class _Uses:
     in_memory: bool = False
 
 
-@dataclass(slots=True)
+@mutable
 class _Accesses:
     """What is used in a statement, by the buffer's name; and whether threads of a GPU run in it."""
 

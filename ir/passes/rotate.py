@@ -9,11 +9,12 @@ with `stages - 1` such registers per load. A loop with fewer iterations runs as 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.ir.algebra.facts import NOTHING
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import error
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, ge, sub
 from hbc.ir.lang.types import BOOL, Memory
@@ -37,7 +38,7 @@ def rotate(s: ir.Stmt) -> ir.Stmt:
     return map_stmt(s, lambda e: e, rotate)
 
 
-@dataclass(slots=True)
+@mutable
 class _Loads:
     """The loads of a loop body that can run ahead, in order of first use, with their names."""
 

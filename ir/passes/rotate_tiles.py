@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.ir.algebra.facts import NOTHING
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, eq, floordiv, ge, mod, mul, sub
 from hbc.ir.lang.types import TILES
@@ -80,7 +80,7 @@ def pipeline_tiles(loop: ir.For) -> ir.Stmt:
     return ir.If(enough, whole, None if ahead == 1 else plain, loop.span)
 
 
-@dataclass(slots=True)
+@mutable
 class _Fills:
     """The loads of whole tiles in a loop's body that do not depend on what the body does, by tile."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeGuard
 
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import BOOL, TILES, Memory
@@ -53,7 +53,7 @@ class _Bind:
 _Item = _Bind | ir.Stmt
 
 
-@dataclass(slots=True)
+@mutable
 class _Names:
     """Fresh names for the whole kernel; `registers`: buffers whose loads cost nothing; `tiles`:
     those that only whole statements of their own can use."""
@@ -121,7 +121,9 @@ class _Names:
                     value = plain(v, names, where)
                     if where and value.type.lanes > 1:
                         return plain(body, {**names, name: value}, where)
-                    new = ir.Var(self.fresh(name.partition(".")[0]), value.type)  # of its copies too
+                    new = ir.Var(
+                        self.fresh(name.partition(".")[0]), value.type
+                    )  # of its copies too
                     binds.append(_Bind(new.name, value))
                     return plain(body, {**names, name: new}, where)
                 case ir.Load(index=index) if index.type.lanes > 1:
@@ -132,7 +134,7 @@ class _Names:
         return binds, plain(e, {})
 
 
-@dataclass(slots=True)
+@mutable
 class _Sharing:
     """One block. Equal numbers mean equal values; `versions` counts the stores to each buffer."""
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.ground.record import record
+from hbc.ir.ground.record import mutable, record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.kernel import Kernel
@@ -47,7 +47,7 @@ class _Place:
     offsets: Offsets
 
 
-@dataclass(slots=True)
+@mutable
 class _Reads:
     """The elements that straight-line code reads in any case, by the start of their address; what it
     stores to, and how often it binds each name."""

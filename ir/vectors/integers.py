@@ -7,9 +7,9 @@ Scalars stay: C compilers know their divisions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary, cast, const, const_value, select
 from hbc.ir.lang.kernel import Kernel
@@ -42,7 +42,7 @@ def integers(kernel: Kernel, target: Target) -> Kernel:
     return kernel.map_body(lambda body: rewrite_stmt(body, work.expr))
 
 
-@dataclass(slots=True)
+@mutable
 class _Integers:
     """`together`: integers of so many bits or fewer are shifted by one amount alone."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from hbc.ir.ground.record import mutable
 
 
 class Stopped(Exception):
@@ -19,7 +21,7 @@ Tell = Callable[[str], None]
 SHOWN_EVERY = 0.1  # seconds
 
 
-@dataclass(slots=True)
+@mutable
 class Watch:
     """`deadline` in seconds of the monotonic clock, `room` bytes that states may take. Counts: `tried`
     partial candidates tested, `states` complete ones constructed, and by hole those that passed."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import mutable
 from hbc.synth.results.cost_table import CostTable, Instruction
 from hbc.synth.results.placement import Numbers, Placed
 from hbc.synth.results.vector_patterns import FREE, INDEXED, MASKED, ONE, TWO, Pattern, is_blend
@@ -21,7 +22,7 @@ from hbc.synth.results.vector_patterns import FREE, INDEXED, MASKED, ONE, TWO, P
 GROUP_BITS = 128
 
 
-@dataclass(slots=True)
+@mutable
 class _Tally:
     table: CostTable
     bits: int

@@ -12,11 +12,12 @@ loaded with the bank conflicts of its addresses.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.moves.bank_conflicts import WARP, arrangements, wavefronts_of_warps
 from hbc.ir.moves.gather import Gather
 from hbc.ir.moves.shared_shuffles import SharedShuffle, shared_shuffles
@@ -30,7 +31,7 @@ OTHER_STEPS = 3  # for one with a division or a remainder
 Mask = NDArray[np.bool_]
 
 
-@dataclass(slots=True)
+@mutable
 class Tally:
     """Instructions by name; equal masks, addresses and shuffles are made once."""
 

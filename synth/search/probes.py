@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.moves.gather import Locations
 from hbc.synth.prunings.demands import Crowd
 from hbc.synth.prunings.possible import Table
@@ -44,7 +45,7 @@ class Frontier:
         return Frontier(self.state[rows], self.after[rows], self.low[rows], self.high[rows])
 
 
-@dataclass(slots=True)
+@mutable
 class Tally:
     """How many candidates were compared with their crowds, and how many failed."""
 

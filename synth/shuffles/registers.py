@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.moves.gather import UNDEFINED, Locations
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
 from hbc.synth.prunings.watch import Stopped
@@ -36,7 +37,7 @@ class Tired(Exception):
     """So much has been looked at; what was found counts."""
 
 
-@dataclass(slots=True)
+@mutable
 class Effort:
     """Counts what is looked at, so that the same question has the same answer on any machine; `check` raises
     Stopped when the time that the user gave is over."""
@@ -65,7 +66,7 @@ class Solved:
     whole: int = 0
 
 
-@dataclass(slots=True)
+@mutable
 class Solver:
     """`known`: what was found for a component, which often occurs several times."""
 

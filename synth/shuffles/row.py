@@ -7,10 +7,11 @@ What comes out is right, and no promise that it is the shortest: `two.py` and th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
 from hbc.ir.moves.instruction_table import Fit, Form
 from hbc.synth.shuffles.layouts import laid_out, split_rows
@@ -21,7 +22,7 @@ Basis = tuple[int, ...]
 DEEPEST = 9  # instructions taken off one after the other
 
 
-@dataclass(slots=True)
+@mutable
 class Rows:
     """Makes rows; what is known of a row of a basis is kept."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from hbc.ir.ground.record import mutable
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
 from hbc.ir.moves.instruction_table import Fit
 from hbc.ir.moves.register_program import Op, RegisterProgram, made
@@ -15,7 +16,7 @@ from hbc.synth.shuffles.choices import Choosing
 Key = tuple[int, bytes, tuple[int, ...]]
 
 
-@dataclass(slots=True)
+@mutable
 class Workshop:
     """Values are numbered: the source registers first, then what was made of them. `contents[value]` has a
     label for each byte: `source * lanes + lane`, ZERO or UNDEFINED."""
