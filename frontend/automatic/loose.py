@@ -27,8 +27,8 @@ def loose_lines(
     u = func.updates[s.update]
     shape = placed.shape
     match kind_of(graph, shape, s, machine.vectors):
-        case UpdateKind.NARROW:  # it stays inside
-            return _all_steps(graph, machine, placed, s, used) if placed.at is None else []
+        case UpdateKind.NARROW:
+            return _all_steps(graph, machine, placed, s, used)
         case UpdateKind.SCAN:
             scan = scan_of(graph, s)
             assert scan is not None
@@ -65,7 +65,8 @@ def _all_steps(
     graph: Graph, machine: Machine, placed: Placed, s: Step, used: set[str]
 ) -> list[Line]:
     """Reductions that begin or end where others are, as in a triangle, or steps that wait for each other:
-    blocks of vectors along the lanes, if these do not decide how far, and all steps for each."""
+    blocks of vectors along the lanes, if these do not decide how far, and all steps for each; inside of
+    another Func, which is such a block, vectors."""
     if not s.pure or s.update is None:
         return []
     u = graph.funcs[s.func].updates[s.update]
@@ -73,8 +74,12 @@ def _all_steps(
     ends = [e for r in u.reduce for e in (r.start, r.extent, *(r.ends or ()))]
     ends += [] if u.condition is None else [u.condition]
     decides = any(lanes in free_variables(e) for e in ends)
+    inside = placed.at is not None
     if not machine.vectors or lanes not in s.pure or lanes in used or decides:
-        return [Line(s.text, (call("parallel", [s.pure[0]]),))]
+        return [] if inside else [Line(s.text, (call("parallel", [s.pure[0]]),))]
+    if inside:
+        order = [*(v for v in s.pure if v != lanes), *s.reduce, lanes]
+        return [Line(s.text, (call("reorder", order), call("vectorize", [lanes, width])))]
     outer, inner = graph.name(lanes, "o"), graph.name(lanes, "i")
     several, lane = graph.name(lanes, "m"), graph.name(lanes, "v")
     order = [outer if v == lanes else v for v in s.pure]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from itertools import combinations, permutations
+from math import prod
 
 from hbc.frontend.automatic.shape import Loop, Shape, shape_of
 from hbc.frontend.automatic.update_kinds import blocks_of_steps, is_read_along, update_loops
@@ -14,6 +15,7 @@ from hbc.frontend.costs.kinds import permuted, sums_along
 from hbc.frontend.costs.lanes import FEW
 from hbc.frontend.costs.machine import Machine
 from hbc.frontend.costs.spans import Box, Span, length, volume
+from hbc.frontend.program.constants import evaluate
 from hbc.ir.ground.record import mutable, record
 
 BEGIN = 30.0  # cycles to begin a stage once more
@@ -287,6 +289,8 @@ def with_loops(
         if shape.panel is not None:
             outside = set(shape.order[: shape.panel])
             where = max([n + 1 for n, x in enumerate(loops) if x.variable in outside], default=0)
+        elif has_few_points(graph, shape.func, shape.lanes):
+            where = 0
         loops.insert(where, lane_loop)
     ordered = _in_order(graph, shape.func, tuple(loops))
     if func.updates:
@@ -296,6 +300,20 @@ def with_loops(
                 by[s.update] = update_loops(graph, shape, s, vectors)
         return Placed(shape, at, box, by)
     return Placed(replace(shape, loops=ordered), at, box, {None: ordered})
+
+
+FEW_POINTS = 64  # of a lane: a small matrix
+
+
+def has_few_points(graph: Graph, name: str, lane: str | None) -> bool:
+    """Whether an output has few points, as many at any sizes, for each lane: all of them are made for a
+    block of lanes before the next, and what they are made of is computed there."""
+    output = graph.pipeline.output_funcs.get(name)
+    if output is None:
+        return False
+    variables = graph.funcs[name].variables
+    counts = [evaluate(e) for v, e in zip(variables, output.extents, strict=True) if v != lane]
+    return bool(counts) and None not in counts and prod(int(n or 1) for n in counts) <= FEW_POINTS
 
 
 MOST_REORDERED = 4  # loops of which all orders are offered
