@@ -6,30 +6,27 @@ import re
 from typing import Final
 
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.x86.types import register_bits, vector_type
+from hbc.codegen.x86.types import prefix, register_bits, vector_type
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType, Memory
 
 # gcc (12 at least) makes the load an operand of every instruction that can read memory, rather than
 # keep its value for the second one. A load that crosses a cache line costs two, and convolutions
 # load at every offset: with 2 taps sharing their loads, conv1d runs at 64 GFLOP/s so, and held at 102.
-_HOLD = """\
-/* `v`, in a register: gcc would load it again for each operation, or take it into one. */
-static inline {v} {name}({v} v)
-{{
-#if defined(__GNUC__) && !defined(__clang__) && !defined(SOFT_VECTORS)
-    __asm__("" : "+v"(v));
-#endif
-    return v;
-}}
-"""
+_HELD = "`v`, in a register: gcc would load it again for each operation, or take it into one."
 
 # gcc 12 makes one instruction of taking a part out of a wider register and of storing it under a mask:
 # VEXTRACTI32X8 and its like, of exception type E6NF (Intel SDM, vol. 2), which fault on lanes that the mask
-# leaves out. What an intrinsic of the narrow register makes is no such part, nor what conversions make.
-_PART = """\
-/* `v`, in a register of its own: gcc makes one instruction of cutting it out of a wider one and
-   storing it under a mask, and that one faults where the mask leaves memory out. */
+# leaves out. What an intrinsic of the narrow register makes is no such part, nor what
+# conversions make.
+_SEPARATE = (
+    "`v`, in a register of its own: gcc makes one instruction of cutting it out of a wider one and\n"
+    "   storing it under a mask, and that one faults where the mask leaves memory out."
+)
+_CONVERTED: Final = re.compile(r"_mm(256|512)_cvt(?!si)")
+
+_FUNCTION = """\
+/* {why} */
 static inline {v} {name}({v} v)
 {{
 #if defined(__GNUC__) && !defined(__clang__) && !defined(SOFT_VECTORS)
@@ -38,7 +35,6 @@ static inline {v} {name}({v} v)
     return v;
 }}
 """
-_OWN_WIDTH: Final = re.compile(r"_mm(256)?_(?!cast|extract)\w+\(|_mm512_cvt(?!si)")
 
 
 def held(text: str, value: ir.Expr, unit: Unit) -> str:
@@ -65,17 +61,20 @@ def held_if_widened(text: str, value: ir.Expr, unit: Unit) -> str:
 def separate(text: str, t: DType, lanes: int, unit: Unit) -> str:
     """The C text of a value that AVX-512 stores under a mask: never part of a wider register."""
     narrow = t.bits in (32, 64) and register_bits(t, lanes) < 512
-    if not narrow or _OWN_WIDTH.match(text):
+    own = re.match(rf"{prefix(t, lanes)}_(?!cast|extract)", text)
+    if not narrow or own or _CONVERTED.match(text):
         return text
-    return _function(f"separate_{t}x{lanes}", _PART, text, t, lanes, unit)
+    return _function("separate", _SEPARATE, text, t, lanes, unit)
 
 
 def _hold(text: str, t: DType, lanes: int, unit: Unit) -> str:
-    return _function(f"hold_{t}x{lanes}", _HOLD, text, t, lanes, unit)
+    return _function("hold", _HELD, text, t, lanes, unit)
 
 
-def _function(name: str, body: str, text: str, t: DType, lanes: int, unit: Unit) -> str:
-    return f"{unit.prelude.add(name, body.format(v=vector_type(t, lanes), name=name))}({text})"
+def _function(word: str, why: str, text: str, t: DType, lanes: int, unit: Unit) -> str:
+    name = f"{word}_{t}x{lanes}"
+    body = _FUNCTION.format(why=why, v=vector_type(t, lanes), name=name)
+    return f"{unit.prelude.add(name, body)}({text})"
 
 
 def _fills_register(t: DType, lanes: int) -> bool:

@@ -231,9 +231,7 @@ class Placing:
     def _between(self, s: Step, holder: str) -> tuple[Loop, ...]:
         """The loops between the steps of sums in the registers of another Func."""
         shape = self.placed[holder].shape
-        if s.update is None or shape.phases is not None or shape.tiles is not None:
-            return ()
-        if not self.machine.vectors:
+        if s.update is None or shape.phases or shape.tiles or not self.machine.vectors:
             return ()
         return blocks_of_steps(self.graph, self.machine, s, shape.width)
 
